@@ -331,19 +331,21 @@ static uint32_t chunks_of(uint32_t tokens) {
     return (tokens - 1) / WEFT_RANDOM_FEATURES_MOMENTS_CHUNK + 1;
 }
 
-static uint32_t lower_moments(const struct lowered *l, uint32_t x, uint32_t tokens) {
+static uint32_t lower_moments(const struct lowered *l, uint32_t x, uint32_t lengths,
+                              uint32_t tokens) {
     const uint32_t chunks = chunks_of(tokens);
     const uint64_t rows = (uint64_t)l->batch * l->heads * chunks;
     const uint32_t moments = scratch(l, rows * (l->width + 1));
     struct weft_dispatch *dispatch =
         WEFT_LOWER(l->lowering, random_features_moments, weft_grid_of_groups(rows),
-                   .bind = {.x = x, .result = moments},
+                   .bind = {.x = x, .result = moments, .lengths = lengths},
                    .push = {.rows = (uint32_t)rows,
                             .width = l->width,
                             .heads = l->heads,
                             .tokens = tokens,
                             .chunks = chunks,
-                            .scale = l->params->scale});
+                            .scale = l->params->scale},
+                   .constant = {.has_lengths = lengths != WEFT_NO_STORAGE});
     const double elements = (double)l->batch * tokens * l->heads * l->width;
     dispatch->flops = 4.0 * elements;
     dispatch->bytes = 4.0 * elements;
@@ -351,8 +353,8 @@ static uint32_t lower_moments(const struct lowered *l, uint32_t x, uint32_t toke
 }
 
 static void lower_optimum(struct lowered *l, uint32_t other, uint32_t other_tokens) {
-    const uint32_t x = lower_moments(l, l->x, l->tokens);
-    const uint32_t y = lower_moments(l, other, other_tokens);
+    const uint32_t x = lower_moments(l, l->x, l->lengths, l->tokens);
+    const uint32_t y = lower_moments(l, other, l->other_lengths, other_tokens);
     const uint64_t rows = (uint64_t)l->batch * l->heads;
     l->terms = scratch(l, 3 * rows);
     struct weft_dispatch *dispatch =

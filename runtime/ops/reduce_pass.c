@@ -9,9 +9,10 @@
 #include "ops/row.h"
 
 enum {
-    LEAST_ROW = 64,     /* columns: shorter rows are worth no workgroup */
-    MOST_AT_ONCE = 256, /* elements that an invocation goes through in order */
-    BLOCK = 128
+    LEAST_ROW = 64, /* columns: shorter rows are worth no workgroup */
+    MOST_AT_ONCE =
+        WEFT_REDUCE_COLUMNS_AT_ONCE, /* elements that an invocation goes through in order */
+    BLOCK = WEFT_REDUCE_COLUMNS_BLOCK
 };
 
 WEFT_VARIANTS(row_sums, "reduce/sums", WEFT_GROUP_ROW(reduce_sums, weft_grid_of_first_groups, 1.0F),
@@ -66,7 +67,8 @@ static void lower_columns(struct weft_lowering *lowering, const struct weft_redu
                             .tokens = pass->tokens,
                             .step = pass->step,
                             .per_sequence = pass->by_lengths ? (uint32_t)(count / pass->batch) : 1,
-                            .divisor = pass->divisor},
+                            .divisor = pass->divisor,
+                            .passes = pass->passes},
                    .constant = {.kind = (uint32_t)pass->kind,
                                 .integer = pass->integer,
                                 .term = (uint32_t)pass->term,
@@ -100,7 +102,7 @@ void weft_lower_reduce(struct weft_lowering *lowering, const struct weft_reduce_
         pass.x = blocks.result;
         pass.axis.extent = count;
         pass.term = WEFT_TERM_ITSELF;
-        pass.counts = false;
+        pass.passes++;
     }
     if (is_by_rows(&pass)) {
         lower_rows(lowering, &pass);

@@ -21,12 +21,14 @@ struct weft_reduce_pass {
         counts; /* only the first lengths · step elements of an axis count, outer being the batch */
     bool by_lengths; /* the divisor is times the length */
     uint32_t batch, tokens, step;
+    uint32_t passes; /* along this axis before this one: 0 for weft_lower_reduce */
 
     bool divides;
     float divisor;
 };
 
-/** Appends result [outer, inner] = the reduction of x [outer, extent, inner], in an order that the axis determines. */
+/** Appends result [outer, inner] = the reduction of x [outer, extent, inner], in an order that the axis determines,
+    and with lengths the sequence's alone: then the others of its batch do not matter. */
 void weft_lower_reduce(struct weft_lowering *lowering, const struct weft_reduce_pass *pass);
 
 /** Appends result [outer, blocks, inner] = the sums of x [outer, extent, inner] by blocks of `block`. */

@@ -32,8 +32,8 @@ shared float exchange[QUERIES * CHUNKS]; // what the chunks of a query tell each
 shared float factors[QUERIES * CHUNKS]; // for what there was before the chunk
 shared float inverse[QUERIES];          // of the total, once it is complete
 
-// Behind the sequence: the last token's, in products that are never added. Beyond the head's channels: zeros, whose products leave
-// every sum as it is, since none is -0.
+// Behind the sequence: the last token's, in products that are never added. Beyond the head's channels: zeros, -0 in q and +0 in k,
+// whose product -0 leaves every sum as it is.
 uvec4 tokens_at(uint token)
 {
     return min(token + uvec4(0, 1, 2, 3), uvec4(push.n - 1));
@@ -77,7 +77,7 @@ void load_tiles_by_fours(uint head, uint keys_head, uint first_query, uint block
     mat4 block_of = mat4(load_four(of_q, at.x), load_four(of_q, at.y), load_four(of_q, at.z), load_four(of_q, at.w));
     [[unroll]] for (uint c = 0; c < 4; c++) {
         vec4 four = vec4(block_of[0][c], block_of[1][c], block_of[2][c], block_of[3][c]);
-        four = there ? four : vec4(0.0);
+        four = there ? four : vec4(of_q ? -0.0 : 0.0);
         if (of_q) {
             tile_q[(first + c) * Q_PITCH + row] = four;
         } else {
@@ -92,7 +92,7 @@ void load_tiles_one_by_one(uint head, uint keys_head, uint first_query, uint blo
         uint own = channel + i % DEPTH;
         uvec4 at = head + tokens_at(first_query + i / DEPTH * 4) * push.d + min(own, push.width - 1);
         vec4 four = vec4(q[at.x], q[at.y], q[at.z], q[at.w]);
-        tile_q[i % DEPTH * Q_PITCH + i / DEPTH] = own < push.width ? four : vec4(0.0);
+        tile_q[i % DEPTH * Q_PITCH + i / DEPTH] = own < push.width ? four : vec4(-0.0);
     }
     for (uint i = gl_LocalInvocationIndex; i < BLOCK / 4 * DEPTH; i += GROUP) {
         uint own = channel + i % DEPTH;

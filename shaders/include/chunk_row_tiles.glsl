@@ -19,7 +19,7 @@ uint weft_token_row(uint first_row, uint token)
 // Four features from f on of a row that begins at `base`; zeros behind the last.
 vec4 weft_query_features(uint base, uint f)
 {
-    vec4 x = vec4(0.0);
+    vec4 x = vec4(-0.0); // chunk_tiles.glsl
     if (VECTOR_FEATURES != 0) {
         if (f < push.features) {
             x = weft_query_four(base + f);

@@ -2,8 +2,8 @@
 //
 // Products of the rows of a chunk through tiles in shared memory: for GPUs. A workgroup of 128 has 64 rows of one factor and
 // 64 columns of the other, and takes WEFT_DEPTH terms of their sums at a time; an invocation makes WEFT_TILE_ROWS × 4
-// elements. It loads a four of each factor, and where there are no more terms zeros of both: their product is a zero, which
-// changes no sum, as a sum that began as +0 is never -0. The order is that of linear_attention.glsl.
+// elements. It loads a four of each factor, and where there are no more terms zeros of both, -0 for the rows and +0 for the
+// columns: their product is -0, which changes no sum. The order is that of linear_attention.glsl.
 
 #ifndef WEFT_INCLUDE_CHUNK_TILES_GLSL
 #define WEFT_INCLUDE_CHUNK_TILES_GLSL

@@ -5,7 +5,8 @@
 //
 // What an invocation loads of a tile it loads at once and without a question, so that one wait is for all of it. Rows and
 // columns outside the matrices are the last ones again, and what they give is not stored. Only the last tile asks where
-// k ends, and has zeros behind: their product is a zero, which changes no sum, as a sum that began as +0 is never -0.
+// k ends, and has zeros behind, -0 in a and +0 in b: their product is -0, which changes no sum. (+0 would make +0 of a sum that
+// underflowed to -0.)
 // Tiles of a chunk are a loop of their own, so that what happens once in a chunk costs the innermost loop nothing.
 //
 // How a's tile lies in shared memory, and how it is read there, is the including file's, which defines WEFT_FOURS_OF_TILE_A before.
@@ -156,7 +157,7 @@ void load_whole()
 void load_end(uint steps)
 {
     for (uint i = 0; i < FOURS_OF_A; i++) {
-        vec4 x = vec4(0.0);
+        vec4 x = vec4(-0.0);
         if (VECTOR_A != 0) {
             if (step_of_a < steps) {
                 x = weft_a_four_at(at_a[i]);

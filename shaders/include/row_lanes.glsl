@@ -104,7 +104,8 @@ float weft_slots_tree(float slots[SLOTS])
 
 // A lane's part of the sum over a row: float name(uint row, uint columns, float given) of terms
 // float term(uint row, uint column, float given), or of their squares (WEFT_ROW_SQUARES). A sum of at most sixteen terms is
-// all that weft_partial makes of them: a sum that begins with 0.0 is never -0.0, so that the zeros beside it change nothing.
+// all that weft_partial makes of them, but for the zeros that it adds: they make 0.0 of -0.0, which is seen only where both
+// slots that the tree adds first are -0.0, so that one of the two is enough.
 #define WEFT_ROW_TOTAL(name, term, plus)                                                         \
     float name(uint row, uint columns, float given)                                              \
     {                                                                                            \
@@ -134,7 +135,7 @@ float weft_slots_tree(float slots[SLOTS])
                     }                                                                            \
                 }                                                                                \
                 for (uint i = 0; i < SLOTS_AT_ONCE; i++) {                                       \
-                    slots[g + i] = sums[i];                                                      \
+                    slots[g + i] = g + i < SLOTS / 2 ? sums[i] + 0.0 : sums[i];                  \
                 }                                                                                \
             }                                                                                    \
             return weft_slots_tree(slots);                                                       \

@@ -95,7 +95,7 @@ void main()
             uint row = (first_token + min(token, tokens - 1)) * push.heads + head;
             x[i] = load_features(row, first_row + weft_own_column());
             y[i] = load_values(row, first_column + weft_own_column());
-            x[i] = token < tokens ? x[i] : vec4(0.0);
+            x[i] = token < tokens ? x[i] : vec4(-0.0); // chunk_tiles.glsl
             y[i] = token < tokens ? y[i] : vec4(0.0);
         }
         weft_put_rows_along(x);

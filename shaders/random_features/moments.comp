@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Sums over chunks of tokens of x [batch, tokens, heads, width], scaled: for each sequence, head
-// and chunk the sum of each channel, then that of all squares. A workgroup per chunk.
+// and chunk the sum of each channel, then that of all squares. A workgroup per chunk. Tokens behind a length are left out: a lane's
+// sum of squares goes on over several channels, and zeros in between would shift where its sixteens end.
 
 #include "index.glsl"
 #include "math.glsl"
@@ -11,8 +12,11 @@
 
 layout(local_size_x = WEFT_GROUP_SIZE) in;
 
+layout(constant_id = 0) const uint HAS_LENGTHS = 0;
+
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) writeonly buffer Result { float result[]; };
+layout(std430, binding = 2) readonly buffer Lengths { int lengths[]; }; // tokens of each sequence
 
 layout(push_constant) uniform Push
 {
@@ -34,6 +38,10 @@ void main()
         return;
     }
     weft_token_chunk chunk = weft_token_chunk_of(row);
+    if (HAS_LENGTHS != 0) {
+        int tokens = lengths[row / push.chunks / push.heads];
+        chunk.last = min(chunk.last, uint(max(tokens, 0)));
+    }
     weft_partial squares = weft_partial_zero();
     for (uint c = gl_LocalInvocationID.x; c < push.width; c += WEFT_GROUP_SIZE) {
         weft_partial own = weft_partial_zero();

@@ -4,6 +4,9 @@
 //
 // Reductions of x [outer, extent, inner] to [outer, blocks, inner], each of `block` elements at most, which an invocation goes
 // through in order. KIND: SUM, MAX, MIN or PRODUCT of weft_reduction. INTEGER: of i32, else of f32.
+//
+// With lengths, passes over one another's results have the order of each sequence alone: what is at most FIXED_AT_ONCE elements is
+// gone through at once, by the invocation of the first block, and what is one result already is copied.
 
 #include "compare.glsl"
 #include "index.glsl"
@@ -16,6 +19,8 @@ layout(constant_id = 2) const uint TERM = WEFT_TERM_ITSELF;
 layout(constant_id = 3) const bool HAS_LENGTHS = false;  // only the first lengths · step elements count
 layout(constant_id = 4) const bool DIVIDES = false;      // by `divisor`
 layout(constant_id = 5) const bool BY_LENGTHS = false;   // by the length, too
+layout(constant_id = 64) const uint FIXED_BLOCK = 128;   // for the host
+layout(constant_id = 65) const uint FIXED_AT_ONCE = 256; // more elements are cut into blocks
 
 layout(std430, binding = 0) readonly buffer X { uint x[]; };
 layout(std430, binding = 1) readonly buffer Lengths { int lengths[]; };
@@ -33,6 +38,7 @@ layout(push_constant) uniform Push
     uint step;         // elements of a token
     uint per_sequence; // results of a sequence
     float divisor;
+    uint passes; // before this one, over the same axis
 } push;
 
 uint length_of(uint sequence)
@@ -94,6 +100,11 @@ uint combined(uint a, uint b)
     return floatBitsToUint(KIND == WEFT_REDUCTION_PRODUCT ? p * q : p + q);
 }
 
+uint element(uint at)
+{
+    return is_largest() ? key_of(x[at]) : term_of(x[at]);
+}
+
 // Of elements from `at` on, `inner` apart: sixteen are added to a sum of sixteens, so that fewer rounding errors add up.
 uint reduced(uint at, uint count)
 {
@@ -102,8 +113,7 @@ uint reduced(uint at, uint count)
         uint some = min(count, 16u);
         uint part = neutral();
         for (uint i = 0; i < some; i++) {
-            uint word = x[at + i * push.inner];
-            part = combined(part, is_largest() ? key_of(word) : term_of(word));
+            part = combined(part, element(at + i * push.inner));
         }
         total = combined(total, part);
         at += some * push.inner;
@@ -126,6 +136,33 @@ uint finished(uint total, uint item)
     return floatBitsToUint(weft_flush(value));
 }
 
+// How many elements the passes before this one have left of a sequence.
+uint left_of(uint sequence)
+{
+    uint left = length_of(sequence) * push.step;
+    for (uint i = 0; i < push.passes; i++) {
+        left = left > FIXED_AT_ONCE ? (left - 1) / FIXED_BLOCK + 1 : 1u;
+    }
+    return left;
+}
+
+// The block from element `first` on of a sequence, whose elements begin at `base`.
+uint reduced_block(uint sequence, uint base, uint first)
+{
+    uint end = min(first + push.block, push.extent);
+    if (HAS_LENGTHS) {
+        uint left = left_of(sequence);
+        if (left <= FIXED_AT_ONCE) {
+            end = first == 0 ? left : 0u;
+        }
+        end = min(end, left);
+        if (push.passes != 0 && left == 1 && first == 0) {
+            return element(base); // a sum that begins with 0 would lose the sign of -0
+        }
+    }
+    return reduced(base + first * push.inner, end > first ? end - first : 0u);
+}
+
 void main()
 {
     uint item = weft_item_index(push.groups_x);
@@ -134,11 +171,7 @@ void main()
         uint rest = item / push.inner;
         uint outer = rest / push.blocks;
         uint first = rest % push.blocks * push.block;
-        uint end = min(first + push.block, push.extent);
-        if (HAS_LENGTHS) {
-            end = min(end, length_of(outer) * push.step);
-        }
-        uint at = (outer * push.extent + first) * push.inner + column;
-        result[item] = finished(reduced(at, end > first ? end - first : 0u), item);
+        uint base = outer * push.extent * push.inner + column;
+        result[item] = finished(reduced_block(outer, base, first), item);
     }
 }

@@ -26,7 +26,7 @@ float weighted(float score, uint head, uint query, uint key)
     bool there = query < push.n && key < push.n && (CAUSAL == 0 || key <= query);
     uint lag = there ? push.zero + query - key : 0u;
     float product = score * weights[head * push.lags + lag];
-    return there ? product : 0.0;
+    return there ? product : -0.0; // changes no sum
 }
 
 void make_scores(uint first_row, uint head, uint first_query, uint first_key)

@@ -27,10 +27,10 @@ shared vec4 tile_q[DEPTH * Q_PITCH]; // a row for each feature; later a row of v
 shared vec4 tile_k[DEPTH * K_PITCH];
 shared float denominators[QUERIES];
 
-// Four features from f on, zeros behind the last.
+// Four features from f on, zeros behind the last: -0 of a query and +0 of a key, whose product -0 changes no sum.
 vec4 load_query(uint base, uint f)
 {
-    vec4 x = vec4(0.0);
+    vec4 x = vec4(-0.0);
     if (VECTOR_FEATURES != 0) {
         if (f < push.features) {
             x = queries4[(base + f) / 4];
@@ -62,8 +62,7 @@ vec4 load_key(uint base, uint f)
     return x;
 }
 
-// An invocation loads four features of two queries, 32 apart, and of a key. A product of two zeros changes no sum, as a sum
-// that began as +0 is never -0.
+// An invocation loads four features of two queries, 32 apart, and of a key.
 void load_tiles(uvec3 rows, uint f)
 {
     uint row = gl_LocalInvocationID.x / (DEPTH / 4);
@@ -80,7 +79,7 @@ void load_tiles(uvec3 rows, uint f)
     }
 }
 
-// Of an invocation's 4 × 4 scores; a query and a key that are there have a weight, the others' scores are 0.
+// Of an invocation's 4 × 4 scores; a query and a key that are there have a weight, the others' scores are -0.
 void store_weighted(vec4 total[4], uint head, uint query, uint key, bool whole)
 {
     uint lag = push.zero + query - key;
@@ -97,7 +96,7 @@ void store_weighted(vec4 total[4], uint head, uint query, uint key, bool whole)
             column[i] = total[i][j] * weight[i + 3 - j];
             if (!whole) {
                 bool there = query + i < push.n && key + j < push.n && (CAUSAL == 0 || key + j <= query + i);
-                column[i] = there ? column[i] : 0.0;
+                column[i] = there ? column[i] : -0.0;
             }
         }
         scores[at + j * (QUERIES / 4)] = column;
@@ -192,7 +191,7 @@ void add_some_keys(inout vec4 sum[WEFT_TILE_ROWS], uint from, uint end, int ther
     }
 }
 
-// Of query `lane`. Scores that are not there are 0, which changes no sum.
+// Of query `lane`. Scores that are not there are -0, which changes no sum.
 float add_scores()
 {
     float sum = 0.0;

@@ -19,6 +19,7 @@ static const size_t set_count = sizeof sets / sizeof sets[0];
 
 typedef weft_status build_work(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                uint32_t round);
+typedef void fill_work(float *data, size_t count, uint32_t round, uint32_t input);
 
 struct work {
     const char *set;
@@ -28,7 +29,29 @@ struct work {
     const weft_sheet *sheet;
     weft_sizes sizes;      /* in place of shapes */
     const void *params[2]; /* of each round */
+    fill_work *fill;       /* null: fill_evenly */
 };
+
+static void fill_evenly(float *data, size_t count, uint32_t round, uint32_t input) {
+    weft_philox_uniform(data, count, 31 + round, input);
+}
+
+/* Products near 2^-126: sums of them that underflow are zeros of both signs, which another +0 would change. */
+static void fill_tiny(float *data, size_t count, uint32_t round, uint32_t input) {
+    fill_evenly(data, count, round, input);
+    for (size_t i = 0; i < count; i++) {
+        data[i] *= 0x1p-62F;
+    }
+}
+
+/* Of rows of 256: each of 128 sums of two underflows to -0. */
+static void fill_halves(float *data, size_t count, uint32_t round, uint32_t input) {
+    (void)round;
+    (void)input;
+    for (size_t i = 0; i < count; i++) {
+        data[i] = (i % 256 < 128 ? -1.5F : 1.0F) * 0x1p-126F;
+    }
+}
 
 static weft_status build_product(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                  uint32_t round) {
@@ -93,6 +116,11 @@ static weft_status reduce_rows(weft_tensor *y, weft_graph *graph, weft_reduction
 static weft_status build_sums(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                               uint32_t round) {
     return reduce_rows(y, graph, round ? WEFT_REDUCTION_SUM_OF_SQUARES : WEFT_REDUCTION_MEAN, x);
+}
+
+static weft_status build_signed_sums(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                     uint32_t round) {
+    return reduce_rows(y, graph, round ? WEFT_REDUCTION_SUM : WEFT_REDUCTION_MEAN, x);
 }
 
 static weft_status build_largest(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
@@ -450,6 +478,13 @@ static const struct work works[] = {
      {{3, {1, 67, 3}}, {3, {5, 2, 4}}},
      2,
      .build = build_hadamard},
+    /* Sums that underflow: terms that are not there do not change the sign of a zero. */
+    {"matmul/product",
+     {{2, {131, 130}}, {2, {130, 257}}},
+     2,
+     .build = build_product,
+     .fill = fill_tiny},
+    {"reduce/sums", {{2, {7, 256}}}, 1, .build = build_signed_sums, .fill = fill_halves},
 };
 
 static const char *const names[] = {"0", "1", "2", "3"};
@@ -488,7 +523,7 @@ static uint32_t *run_row(struct weft_test_graph *f, const struct work *work, uin
         const weft_shape in = shape_of(work, i, round);
         const size_t elements = (size_t)weft_shape_elements(in);
         data[i] = malloc(elements * sizeof *data[i]);
-        weft_philox_uniform(data[i], elements, 31 + round, i);
+        (work->fill ? work->fill : fill_evenly)(data[i], elements, round, i);
         if (i < work->inputs || work->sizes.n > 0) {
             x[i] = weft_test_feed(&run, names[i], in, data[i]);
         } else {
