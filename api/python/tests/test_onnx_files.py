@@ -59,10 +59,14 @@ def session_of(model):
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
+LEAST = 0.01
+"""What is smaller is measured against this: probabilities near zero, which ONNX Runtime's sigmoid rounds to parts of one."""
+
+
 def relative_l2(found, expected):
     found, expected = (np.asarray(one, np.float64) for one in (found, expected))
     assert found.shape == expected.shape
-    return np.linalg.norm(found - expected) / (np.linalg.norm(expected) or 1)
+    return np.linalg.norm(found - expected) / max(np.linalg.norm(expected), LEAST * expected.size**0.5)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.removesuffix(".onnx").replace("/", "-"))
