@@ -114,6 +114,12 @@ uint64_t weft_cut_count(const struct weft_lowering *lowering, uint64_t count, ui
     return fitting == 0 ? step : fitting < count ? fitting : count;
 }
 
+uint32_t weft_cut_sequence(uint32_t operations) {
+    enum { MOST_OPERATIONS = 1 << 26, MOST_STEPS = 4096 };
+    const uint32_t fitting = MOST_OPERATIONS / operations;
+    return fitting < MOST_STEPS ? fitting : MOST_STEPS;
+}
+
 /* A way to cut a node, as far as it is known. */
 struct slices {
     uint32_t axes;  /* of the output, that are cut as one */

@@ -35,6 +35,13 @@ uint64_t weft_cut_step(const struct weft_lowering *lowering, uint64_t slice_byte
 uint64_t weft_cut_count(const struct weft_lowering *lowering, uint64_t count, uint64_t step,
                         uint64_t slice_bytes);
 
+/**
+ * How many steps of a recurrence one dispatch makes. A workgroup goes through a sequence, which may take seconds, and no dispatch can
+ * be divided further: watchdogs of small devices want fewer operations, of which a step has so many, and loops of steps that hardly
+ * compute have an end, too.
+ */
+uint32_t weft_cut_sequence(uint32_t operations);
+
 /** Lowers a node in parts in the first of these ways in which it can be; false where it cannot. */
 bool weft_cut_along(struct weft_lowering *lowering, const struct weft_node *node,
                     const struct weft_cut *cuts);

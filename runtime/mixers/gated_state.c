@@ -18,12 +18,6 @@ static_assert(WEFT_GATED_STATE_STEPS_ROWS == WEFT_MAX_GATED_STATE_ROWS, "shaders
 
 enum { Q, K, V, DECAY, BETA, ERASE, ALONG, STATE, LENGTHS, INPUTS };
 
-/*
- * A workgroup goes through one sequence, which may take seconds, and no dispatch can be divided further: watchdogs of small devices
- * want fewer operations than the first number, and loops of steps that hardly compute have an end, too.
- */
-enum { MOST_OPERATIONS = 1 << 26, MOST_STEPS = 4096 };
-
 enum { STRANDS = 8 }; /* of a column: shaders/gated_state */
 
 struct weft_gated_state_node {
@@ -385,8 +379,7 @@ static weft_status gated_state_lower(struct weft_lowering *lowering, const struc
     struct steps steps = steps_of(lowering, node);
     const struct sizes *s = &steps.sizes;
     const uint32_t operations = 8 * WEFT_GATED_STATE_STEPS_COLUMNS * s->rows; /* of a step */
-    const uint32_t fitting = MOST_OPERATIONS / operations;
-    const uint32_t at_once = fitting < MOST_STEPS ? fitting : MOST_STEPS;
+    const uint32_t at_once = weft_cut_sequence(operations);
     const uint64_t states = (uint64_t)s->batch * s->states;
     if (!is_countable(lowering, &steps)) {
         return weft_lower_status(lowering);

@@ -9,18 +9,13 @@
 #include "core/try.h"
 #include "kernels/recurrence/cell.h"
 #include "kernels/recurrence/cell_lanes.h"
+#include "lower/cut.h"
 #include "ops/mask.h"
 #include "ops/row.h"
 
 static_assert(WEFT_RECURRENCE_CELL_WIDTH == WEFT_MAX_RECURRENT_WIDTH, "shaders/recurrence");
 
 enum { GATES, WEIGHT, BIAS, STATE, LENGTHS, INPUTS };
-
-/*
- * A workgroup makes one sequence, which may take seconds, and no dispatch can be divided further: watchdogs of small devices
- * want fewer operations than the first number, and loops of steps that hardly compute have an end, too.
- */
-enum { MOST_OPERATIONS = 1 << 26, MOST_STEPS = 4096 };
 
 struct weft_recurrence_node {
     uint32_t cell;
@@ -95,8 +90,12 @@ struct tiles {
     uint32_t parts, width;
 };
 
-static uint64_t tile_elements(const struct tiles *t) {
-    return (uint64_t)WEFT_RECURRENCE_CELL_TILE * t->parts * t->width;
+static size_t tile_elements(const struct tiles *t) {
+    return (size_t)WEFT_RECURRENCE_CELL_TILE * t->parts * t->width;
+}
+
+static size_t bytes_of_tiles(const struct tiles *t) {
+    return ((t->width - 1) / WEFT_RECURRENCE_CELL_TILE + 1) * tile_elements(t) * sizeof(float);
 }
 
 /* The terms of all parts of a unit, as the column of a tile. */
@@ -114,8 +113,7 @@ static weft_status fill_tiles(void *user, void *data) {
     const struct tiles *t = user;
     struct weft_weight_view view;
     WEFT_TRY(weft_weight_view_open(&view, t->weight));
-    const uint64_t count = ((uint64_t)t->width - 1) / WEFT_RECURRENCE_CELL_TILE + 1;
-    memset(data, 0, count * tile_elements(t) * sizeof(float));
+    memset(data, 0, bytes_of_tiles(t));
     for (uint32_t unit = 0; unit < t->width; unit++) {
         float *tile = (float *)data + unit / WEFT_RECURRENCE_CELL_TILE * tile_elements(t);
         write_unit(tile + unit % WEFT_RECURRENCE_CELL_TILE, t, view.data, unit);
@@ -127,11 +125,9 @@ static weft_status fill_tiles(void *user, void *data) {
 static uint32_t lower_tiles(struct weft_lowering *lowering, uint32_t value, uint32_t parts) {
     weft_weight *weight = lowering->graph->values[value].weight;
     struct tiles tiles = {.weight = weight, .parts = parts, .width = weight->shape.dim[1]};
-    const uint64_t count = ((uint64_t)tiles.width - 1) / WEFT_RECURRENCE_CELL_TILE + 1;
     char key[64];
     snprintf(key, sizeof key, "weight/%llu/units/%u", (unsigned long long)weight->uid, parts);
-    return weft_lower_table(lowering, key, count * tile_elements(&tiles) * sizeof(float),
-                            fill_tiles, &tiles);
+    return weft_lower_table(lowering, key, bytes_of_tiles(&tiles), fill_tiles, &tiles);
 }
 
 static struct recurrence recurrence_of(struct weft_lowering *lowering,
@@ -195,8 +191,7 @@ static weft_status recurrence_lower(struct weft_lowering *lowering, const struct
         return weft_lower_status(lowering);
     }
     const uint32_t operations = 2 * r.parts * r.width * r.width; /* of a step */
-    const uint32_t fitting = MOST_OPERATIONS / operations;
-    const uint32_t at_once = fitting < MOST_STEPS ? fitting : MOST_STEPS;
+    const uint32_t at_once = weft_cut_sequence(operations);
     for (uint32_t first = 0; first < r.n; first += at_once) {
         lower_steps(lowering, &r, first, r.n - first < at_once ? r.n - first : at_once);
     }

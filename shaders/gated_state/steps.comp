@@ -66,9 +66,9 @@ layout(push_constant) uniform Push
     uint apart;
     uint stride; // of the results of a sequence
     uint last;   // where the state begins behind them
-    uint starts; // 0: from zeros, 1: from the state, 2: from it unless the sequence begins
+    uint starts; // 1: from the state, else from zeros
     uint ends;   // 1: in the state, 2: behind the result
-    uint counts; // 1: lengths, 2: positions of the last tokens
+    uint counts; // whether there are lengths
     float scale;
 } push;
 
@@ -292,10 +292,10 @@ uint last_at(Place p, uint i)
     return p.sequence * push.stride + push.last + (p.head * push.rows + i) * push.columns + p.column;
 }
 
-void start(Place p, bool begins)
+void start(Place p)
 {
     EACH_KEPT(i, KEPT(i) = 0.0)
-    if (push.starts == 1 || (push.starts == 2 && !begins)) {
+    if (push.starts != 0) {
         WITH_COLUMN(p, EACH_KEPT(i, KEPT(i) = weft_flush(state[state_at(p, i)])))
     }
 }
@@ -309,9 +309,9 @@ void end_row(Place p, uint i)
     }
 }
 
-void run(Place p, bool begins)
+void run(Place p)
 {
-    start(p, begins);
+    start(p);
     for (uint token = push.first; token < push.first + push.steps; token++) {
         if (token < p.tokens) {
             take_token(p, token);
@@ -340,14 +340,9 @@ void main()
     p.column = group % blocks * COLUMNS + OWN_COLUMN;
     p.has_all = group % blocks * COLUMNS + COLUMNS <= push.columns;
     p.query_heads = max(push.q_heads / push.heads, 1);
-    uint count = push.n;
-    if (push.counts != 0) {
-        count = uint(counted[p.sequence]) + (push.counts == 2 ? 1 : 0);
-    }
-    p.tokens = min(count, push.n);
-    bool begins = count <= push.n;
+    p.tokens = push.counts != 0 ? min(uint(counted[p.sequence]), push.n) : push.n;
 #ifndef WEFT_LANES
     turn = 0;
 #endif
-    run(p, begins);
+    run(p);
 }
