@@ -141,8 +141,9 @@ def _inputs_of(model: Model, texts: Sequence[Any], pairs: bool = False, prompt: 
     return found, cut
 
 
-def _cut_ones(inputs: Inputs) -> list[int]:
-    return [index for index, tokens in enumerate(inputs.cut) if tokens]
+def _cut_ones(inputs: Inputs, known: list[int]) -> list[int]:
+    """Those that Python's tokenizer has cut, or else those that the run has."""
+    return known or [index for index, tokens in enumerate(inputs.cut) if tokens]
 
 
 def _warn(model: Model, cut: list[int], stacklevel: int = 4) -> None:
@@ -198,12 +199,12 @@ def width_of(model: Model) -> int:
     return int(shape.dim[shape.rank - 1])
 
 
-def rows_of(model: Model, inputs: Inputs, done: Done, batch_size: int = 0) -> F32:
+def rows_of(model: Model, inputs: Inputs, take: Callable[[Any], object] | None, batch_size: int = 0) -> F32:
     """The outputs f32 [n, width] of a model that gives each text one row."""
     import numpy as np
 
     found: F32 = np.empty((len(inputs.array), width_of(model)), np.float32)
-    run(model, inputs, values=found, take=_each(done), batch_size=batch_size)
+    run(model, inputs, values=found, take=take, batch_size=batch_size)
     return found
 
 
@@ -212,21 +213,18 @@ def sequence_rows(model: Model, sequences: Sequence[Sequence[int]], done: Done) 
     inputs = Inputs(len(sequences))
     for index, tokens in enumerate(sequences):
         inputs.set_tokens(index, tokens)
-    return rows_of(model, inputs, done)
+    return rows_of(model, inputs, _each(done))
 
 
 def pair_outputs(model: Model, pairs: Sequence[Any], take: Callable[[Any], object] | None,
                  batch_size: int = 0) -> tuple[F32, list[int]]:
     """The output of each pair, and which of the pairs are cut."""
-    import numpy as np
-
     for index, pair in enumerate(pairs):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"text {index}: expected a pair of texts, as the first is one, found {type(pair).__name__}")
     inputs, cut = _inputs_of(model, pairs, pairs=True)
-    found: F32 = np.empty((len(pairs), width_of(model)), np.float32)
-    run(model, inputs, values=found, take=take, batch_size=batch_size)
-    return found, cut or _cut_ones(inputs)
+    found = rows_of(model, inputs, take, batch_size)
+    return found, _cut_ones(inputs, cut)
 
 
 def pair_rows(model: Model, pairs: Sequence[Any], done: Done, batch_size: int = 0) -> F32:
@@ -278,7 +276,7 @@ def vectors(model: Model, texts: Sequence[str], prompt: str | None, batch_size: 
         inputs, cut = _inputs_of(model, texts, prompt=text)
         found: F32 = np.empty((len(texts), model.info.embedding_size), np.float32)
         run(model, inputs, values=found, take=take, batch_size=batch_size or 0, prompt=text)
-    return found, cut or _cut_ones(inputs)
+    return found, _cut_ones(inputs, cut)
 
 
 def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: int | None, pooling: str | None,
@@ -309,7 +307,7 @@ def ranks(model: Model, query: str, texts: Sequence[str], batch_size: int | None
         params = ffi.new("weft_rank_params *", {"query": asked.array, "texts": inputs.array, "count": len(texts),
                                                 "batch": batch_size or 0, "cut": inputs.cut})
         _call(model, lib.weft_texts_rank, params, take, ranked)
-    return [Ranked(one.index, one.score, texts[one.index]) for one in list(ranked)], cut or _cut_ones(inputs)
+    return [Ranked(one.index, one.score, texts[one.index]) for one in list(ranked)], _cut_ones(inputs, cut)
 
 
 def rerank(model: Model, query: str, texts: Sequence[str], top: int | None, batch_size: int | None,
@@ -337,7 +335,7 @@ def _parts(model: Model, texts: Sequence[Any], pairs: bool, done: Done, part: Ca
 
     inputs, cut = _inputs_of(model, texts, pairs)
     run(model, inputs, take=take)
-    _warn(model, cut or _cut_ones(inputs), 5)
+    _warn(model, _cut_ones(inputs, cut), 5)
     return found
 
 

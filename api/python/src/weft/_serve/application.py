@@ -30,6 +30,7 @@ POSTS: dict[str, Endpoint] = {
     "/v1/embeddings": vectors.embeddings, "/v1/completions": completions.completions,
     "/v1/chat/completions": completions.chat, "/v1/rerank": ranks.rerank, "/rerank": ranks.rerank, "/v2/rerank": ranks.rerank}
 GETS = ("/v1/models", "/health", "/metrics")
+_ONE_MODEL = "/v1/models/"  # and its name
 
 
 def new_metrics() -> metrics.Metrics:
@@ -139,7 +140,7 @@ class Application:
             await self._health(exchange)
             return
         self._check_key(exchange)
-        if wanted is None and not self._is_model(exchange.path):
+        if wanted is None and not exchange.path.startswith(_ONE_MODEL):
             raise Failure(404, "there is no such path: the page of weft serve lists them", code="unknown_url")
         if exchange.method != (wanted or "GET"):
             await exchange.answer(405, json.dumps(Failure(405, f"expected {wanted or 'GET'}").body()).encode(),
@@ -168,18 +169,11 @@ class Application:
         body = {"status": state, "models": list(self.models), **({"reason": lost} if lost else {})}
         await exchange.answer(200 if state == "ok" else 503, json.dumps(body).encode())
 
-    @staticmethod
-    def _named(path: str) -> str:
-        return path[len("/v1/models/"):]
-
-    def _is_model(self, path: str) -> bool:
-        return path.startswith("/v1/models/")
-
     async def _list(self, exchange: Exchange) -> None:
         if exchange.path == "/v1/models":
             body: dict[str, Any] = {"object": "list", "data": [served.entry() for served in self.models.values()]}
         else:
-            body = self._model(self._named(exchange.path)).entry()
+            body = self._model(exchange.path[len(_ONE_MODEL):]).entry()
         await exchange.answer(200, json.dumps(body).encode())
 
     def _model(self, name: str) -> Served:

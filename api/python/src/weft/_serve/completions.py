@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from .answer import Answer, Events
-from .failure import Failure, refused_tokens
+from .failure import Failure, refuse_tokens
 from .fields import Fields, is_text, refused
 from .generation import Ended, Piece, Prompt, Settings
 from .promises import Stream
@@ -83,9 +83,7 @@ async def completions(served: Served, fields: Fields) -> Result:
     """Answers /v1/completions."""
     served.need_writing()
     given = fields.take("prompt")
-    first = given[0] if isinstance(given, list) and given else None
-    if isinstance(first, list) or (isinstance(first, int) and not isinstance(first, bool)):
-        raise refused_tokens("prompt")
+    refuse_tokens("prompt", given)
     most = served.limits.choices
     texts = Fields({"prompt": given}).texts("prompt", most)
     request = _Request(served, fields, _OPENAIS_TOKENS, True)

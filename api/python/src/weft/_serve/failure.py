@@ -52,7 +52,9 @@ def of_error(error: BaseException) -> Failure:
     return Failure(500, "the server failed, and its log says why", code="internal_error")
 
 
-def refused_tokens(name: str) -> Failure:
-    """Token ids in place of texts."""
-    return Failure(400, f"{name}: expected texts, found token ids, which another tokenizer has made: other words have these "
-                   "ids here. LangChain sends texts with check_embedding_ctx_length=False", param=name)
+def refuse_tokens(name: str, given: Any) -> None:
+    """Refuses token ids in place of texts."""
+    first = given[0] if isinstance(given, list) and given else None
+    if isinstance(first, list) or (isinstance(first, int) and not isinstance(first, bool)):
+        raise Failure(400, f"{name}: expected texts, found token ids, which another tokenizer has made: other words have these "
+                      "ids here. LangChain sends texts with check_embedding_ctx_length=False", param=name)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import _texts
 from .._core import lib
@@ -14,6 +14,7 @@ from .answer import Answer
 from .failure import Failure
 from .fields import Fields, is_text, refused
 from .promises import results
+from .together import Tokens, hand_out
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -24,19 +25,9 @@ KEY = "rank"
 HARMLESS = ("user", "max_chunks_per_doc", "priority")
 
 
-class _Tokens:
-    """Counts tokens of texts as they run."""
-
-    def __init__(self, count: int) -> None:
-        self.of = [0] * count
-
-    def take(self, output: Any) -> None:
-        self.of[output.index] = output.encoding.count
-
-
 def _by_vectors(model: Model, job: Job) -> None:
     query, texts = job.given
-    tokens = _Tokens(len(texts))
+    tokens = Tokens(len(texts))
     ranked, cut = _texts.ranks(model, query, texts, None, tokens.take)
     scores = [0.0] * len(texts)
     for one in ranked:
@@ -46,14 +37,10 @@ def _by_vectors(model: Model, job: Job) -> None:
 
 def _by_pairs(model: Model, jobs: Sequence[Job]) -> None:
     pairs = [(query, text) for query, texts in (job.given for job in jobs) for text in texts]
-    tokens = _Tokens(len(pairs))
+    tokens = Tokens(len(pairs))
     values, cut = _texts.pair_outputs(model, pairs, tokens.take)
     scores = [float(lib.weft_model_pair_score(model._handle.get(), float(row[0]))) for row in values]
-    first = 0
-    for job in jobs:
-        end = first + len(job.given[1])
-        job.succeed((scores[first:end], sum(tokens.of[first:end]), [at - first for at in cut if first <= at < end]))
-        first = end
+    hand_out(jobs, scores, tokens, cut)
 
 
 def work(model: Model, jobs: Sequence[Job]) -> Iterator[None]:

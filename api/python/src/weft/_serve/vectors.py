@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from .. import _checks, _texts
 from .._core import check, ffi, lib
 from .answer import Answer
-from .failure import Failure, refused_tokens
+from .failure import Failure, refuse_tokens
 from .fields import Fields
 from .promises import results
+from .together import Tokens, hand_out
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,18 +53,10 @@ class Vectors:
         prompt, dimension = key
         normalize = self._normalize or (dimension > 0 and self._has_length_1)
         texts = [text for job in jobs for text in job.given]
-        tokens = [0] * len(texts)
-
-        def take(output: Any) -> None:
-            tokens[output.index] = output.encoding.count
-
-        found, cut = _texts.vectors(self._model, texts, prompt, None, self._pooling, normalize, take,
+        tokens = Tokens(len(texts))
+        found, cut = _texts.vectors(self._model, texts, prompt, None, self._pooling, normalize, tokens.take,
                                     prompt_is_text=prompt is not None, dimension=dimension)
-        first = 0
-        for job in jobs:
-            end = first + len(job.given)
-            job.succeed((found[first:end], sum(tokens[first:end]), [at - first for at in cut if first <= at < end]))
-            first = end
+        hand_out(jobs, found, tokens, cut)
         yield from ()
 
 
@@ -71,11 +64,6 @@ def _list_of(found: F32, encoding: str) -> list[dict[str, Any]]:
     rows: Any = found.tolist() if encoding == "float" else (
         base64.b64encode(row.astype("<f4").tobytes()).decode() for row in found)
     return [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)]
-
-
-def _is_tokens(given: Any) -> bool:
-    first = given[0] if isinstance(given, list) and given else None
-    return isinstance(first, list) or (isinstance(first, int) and not isinstance(first, bool))
 
 
 def _prompt_of(served: Served, name: str | None) -> str | None:
@@ -90,8 +78,8 @@ def _prompt_of(served: Served, name: str | None) -> str | None:
 async def embeddings(served: Served, fields: Fields) -> Answer:
     """Answers a request."""
     vectors = served.need_vectors()
-    if _is_tokens(given := fields.take("input")):
-        raise refused_tokens("input")
+    given = fields.take("input")
+    refuse_tokens("input", given)
     texts = Fields({"input": given}).texts("input", served.limits.texts)
     encoding = fields.choice("encoding_format", ("float", "base64"))
     dimension = fields.whole("dimensions", 1, vectors.width) or 0
