@@ -36,6 +36,7 @@ def asked_for(source: Path) -> str:
 
 
 def asks_for_torch(source: Path) -> bool:
+    """Whether PyTorch is among what a file asks for."""
     return "torch" in asked_for(source)
 
 
@@ -77,7 +78,7 @@ def main(sources: list[Path]) -> None:
         entries = resolve(source)
         if asks_for_torch(source):
             cuda.update({name_of(entry): entry for entry in entries if ONLY_CUDA.match(name_of(entry))})
-        entries = [entry for entry in entries if not asks_for_torch(source) or name_of(entry) not in cuda]
+            entries = [entry for entry in entries if name_of(entry) not in cuda]
         write(source.with_suffix(".txt"), source.name, entries)
         print(f"{source.with_suffix('.txt')}: {len(entries)} packages")
     if cuda:
