@@ -162,7 +162,7 @@ class Ports:
             elif one is not None and isinstance(axis, str) and not isinstance(one, str):
                 self._set(axis, _size_of(what, one))
             elif one is not None and axis == 0:
-                axes[at] = _size_of(what, one)
+                axes[at] = _checks.whole(one, f"sizes: {what}", 1)
             elif one is not None and one != axis:
                 raise errors.InvalidArgument(f"sizes: {what}: expected {axis}, as the file has it, found {one!r}")
 

@@ -11,7 +11,8 @@ import numpy as np
 from ..program import recurrent
 from ..program.ops import Builder
 from ..program.program import Value
-from .reader import Reader, Refused, row
+from .reader import Reader, row
+from .refused import Refused
 
 _ORDER = {"lstm": (0, 2, 3, 1), "gru": (1, 0, 2), "gru_reset_first": (1, 0, 2)}
 """Where ONNX has the parts of the gates: [i, o, f, c] and [z, r, h]."""

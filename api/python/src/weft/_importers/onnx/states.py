@@ -8,7 +8,8 @@ from typing import Any
 from ..program.ops import Builder
 from ..program.program import Value
 from ..program.sizes import Extent, divide
-from .reader import Reader, Refused, row
+from .reader import Reader, row
+from .refused import Refused
 
 _RULES = {"linear": (False, False), "gated": (True, False), "delta": (False, True), "gated_delta": (True, True)}
 """Whether each update_rule has a decay, and beta."""

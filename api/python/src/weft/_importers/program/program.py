@@ -152,7 +152,7 @@ class Program:
         assert value.array is not None
         if id(value) not in self._shared_by_id:
             data = value.array.reshape(-1).view("uint8")
-            known = self._constants.setdefault((value.dtype, value.array.shape, hashlib.blake2b(data).digest()), value)
+            known = self._constants.setdefault((value.dtype, value.array.shape, hashlib.blake2b(data.data).digest()), value)
             self._shared_by_id[id(value)] = value, known
             known.name = known.name or self._unique("constant")
             known.transpose_of = known.transpose_of or value.transpose_of

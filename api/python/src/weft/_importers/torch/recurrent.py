@@ -34,8 +34,11 @@ def _layers(r: Reader, x: Any, states: Any, params: Sequence[Any], has_biases: b
         for way in range(ways):
             at = layer * ways + way
             weights = [r.value(one) for one in params[at * per_way:][:per_way]]
-            state = [None if recurrent.is_zero(one) else b.select(one, 0, at) for one in given]
-            hidden, ends = recurrent.run(b, y, recurrent.Direction(cell, *weights, state=state, reverse=way == 1))
+            own = recurrent.Direction(cell, weights[0], weights[1], reverse=way == 1)
+            if has_biases:
+                own.input_bias, own.bias = weights[2:]
+            own.state = [None if recurrent.is_zero(one) else b.select(one, 0, at) for one in given]
+            hidden, ends = recurrent.run(b, y, own)
             found.append(hidden)
             for part, end in zip(last, ends):
                 part.append(b.reshape(end, [1, *end.shape]))
@@ -48,7 +51,7 @@ def _layers(r: Reader, x: Any, states: Any, params: Sequence[Any], has_biases: b
 # As PyTorch's own, but with a list of states, and no rule by which it could be unrolled: that fixes the length.
 _REST = "Tensor x, Tensor[] states, Tensor[] params, bool has_biases, int layers, float dropout, bool train, " \
         "bool bidirectional, bool batch_first"
-_LIBRARY = torch.library.Library("weft_recurrent", "DEF")
+_LIBRARY: Any = torch.library.Library("weft_recurrent", "DEF")  # type: ignore[no-untyped-call]
 
 
 def _shape_of_layers(x: Any, states: Sequence[Any], params: Sequence[Any], has_biases: bool, layers: int, dropout: float,
