@@ -11,7 +11,9 @@ endif()
 # case runs on the processor device, and for a change of shaders on one driver of each other kind of rows that the engine chooses: lavapipe with
 # 8 lanes, and SwiftShader, which is small. That is hours of a driver in software, so it is `./dev test cases`. The latter depends on the
 # compiler: these drivers run the cases that are marked quick in tests/data/cases.txt, which execute every kernel with each value of its
-# constants; where the same compiler has other lanes, another version or another queue, those that are marked kernels run.
+# constants; where the same compiler has other lanes, another version or another queue, those that are marked kernels run. What an OpenCL
+# compiler reads, and what stands in place of each fma on a driver, is one text for all kernels: a few cases of many kinds of them (those
+# marked opencl) run there, and all kernels in `./dev test cases`.
 #
 # ./dev test has the quick ones on the processor device, and those that are marked kernels on one Vulkan driver and one OpenCL compiler. That
 # some such case executes each kernel is checked by compilers.lists, and that the cases marked quick do by verify.cases.
@@ -66,17 +68,16 @@ if(weft_vulkan11_drivers)
     # After that of lavapipe-8, which compiles the same kernels into the same cache.
     set_tests_properties(verify.vulkan-1.1 PROPERTIES COST 20)
 endif()
-# OpenCL drivers: a few cases in ./dev test, on one, and each kernel in ./dev test all. Oclgrind interprets and checks each
-# access, so there those that execute each kernel are all, and a message of its own is a failure.
+# OpenCL drivers: a few cases, in ./dev test on one. Oclgrind interprets and checks each access, so each kernel runs there, and a
+# message of its own is a failure.
+set(weft_some_list --list "${weft_lists}/opencl.txt")
 set(weft_opencl_compilers ${weft_opencl_drivers})
 list(REMOVE_ITEM weft_opencl_compilers opencl-oclgrind)
 if(weft_opencl_compilers)
-    weft_add_device_test(verify DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS verify
+    weft_add_device_test(verify.cases DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS cases
         COMMAND ${weft_verify} --device all ${weft_kernel_list})
-endif()
-if("opencl-pocl" IN_LIST weft_opencl_drivers)
-    weft_add_device_test(verify.quick DRIVERS opencl-pocl LABELS verify short
-        COMMAND ${weft_verify} --device all --list "${weft_lists}/opencl.txt")
+    weft_add_device_test(verify DRIVERS ${weft_opencl_compilers} QUICK opencl-pocl LABELS verify
+        COMMAND ${weft_verify} --device all ${weft_some_list})
 endif()
 if("opencl-oclgrind" IN_LIST weft_opencl_drivers)
     weft_add_device_test(verify DRIVERS opencl-oclgrind QUICK NONE LABELS verify
@@ -84,7 +85,7 @@ if("opencl-oclgrind" IN_LIST weft_opencl_drivers)
     set_tests_properties(verify.opencl-oclgrind PROPERTIES FAIL_REGULAR_EXPRESSION "Invalid")
 endif()
 weft_add_device_test(verify.cases.fast ONE_DRIVER QUICK NONE LABELS cases COMMAND weft-cli verify --math fast)
-weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast ${weft_quick_list})
+weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast ${weft_kernel_list})
 weft_add_device_test(verify.fast.quick DRIVERS ${weft_whole_driver} LABELS verify short
     COMMAND weft-cli verify --math fast ${weft_kernel_list})
 # With f32 weights products are held to the tolerance of f32.
@@ -97,24 +98,27 @@ weft_add_device_test(verify.evaluate.quick ONE_DRIVER LABELS verify
 set_tests_properties(verify.evaluate.quick.${weft_one_driver} verify.fast.quick.${weft_whole_driver} PROPERTIES COST 20)
 
 # Fused math has bits of its own: on the processor device by its instruction, on drivers, whose fma rounds twice, by other means. Each case
-# whose bits are others in fused mode runs on the processor device, those that execute every kernel with each constant on one driver, and
-# those that execute every kernel on all: with a function of 32-bit numbers in place of each fma they are slow, and a size says nothing new.
-# Some of them are evaluated by the host's exact function.
+# whose bits are others in fused mode runs on the processor device, those that execute every kernel on one driver, and a few on all: with a
+# function of 32-bit numbers in place of each fma they are slow, and a size says nothing new. Some of them are evaluated by the host's exact
+# function.
 set(weft_verify_fused ${weft_verify} --math fused --device all)
 weft_add_device_test(verify.fused DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify
     COMMAND ${weft_verify_fused} --list "${weft_lists}/fused.txt")
-weft_add_device_test(verify.fused.constants ONE_DRIVER QUICK NONE LABELS verify COMMAND ${weft_verify_fused} ${weft_quick_list})
+weft_add_device_test(verify.cases.fused.constants ONE_DRIVER QUICK NONE LABELS cases COMMAND ${weft_verify_fused} ${weft_quick_list})
+weft_add_device_test(verify.fused.kernels ONE_DRIVER QUICK NONE LABELS verify COMMAND ${weft_verify_fused} ${weft_kernel_list})
 if(weft_relatives)
     set(weft_fused_relatives ${weft_relatives} ${weft_whole_drivers})
     list(REMOVE_ITEM weft_fused_relatives ${weft_one_driver})
-    weft_add_device_test(verify.fused DRIVERS ${weft_fused_relatives} QUICK NONE LABELS verify
+    weft_add_device_test(verify.cases.fused DRIVERS ${weft_fused_relatives} QUICK NONE LABELS cases
         COMMAND ${weft_verify_fused} ${weft_kernel_list})
+    weft_add_device_test(verify.fused DRIVERS ${weft_fused_relatives} QUICK NONE LABELS verify
+        COMMAND ${weft_verify_fused} ${weft_some_list})
 endif()
 weft_add_device_test(verify.fused.quick DRIVERS ${weft_whole_driver} LABELS verify short
     COMMAND ${weft_verify_fused} ${weft_kernel_list})
 if(weft_opencl_compilers)
     weft_add_device_test(verify.fused DRIVERS ${weft_opencl_compilers} QUICK NONE LABELS verify
-        COMMAND ${weft_verify_fused} --list "${weft_lists}/opencl.txt")
+        COMMAND ${weft_verify_fused} ${weft_some_list})
 endif()
 # Lavapipe takes minutes to compile functions of 32-bit numbers in place of each fma.
 set(weft_evaluated ${weft_one_driver} ${weft_whole_driver})
@@ -122,7 +126,7 @@ list(REMOVE_DUPLICATES weft_evaluated)
 weft_add_device_test(verify.fused.evaluate.quick DRIVERS ${weft_evaluated} QUICK ${weft_whole_driver} LABELS verify
     COMMAND weft-cli verify --math fused --device all ${weft_kernel_list} --evaluate --evaluate-limit 10)
 weft_add_device_test(verify.fused.some ONE_DRIVER LABELS verify short
-    COMMAND ${weft_verify_fused} --list "${weft_lists}/opencl.txt")
+    COMMAND ${weft_verify_fused} ${weft_some_list})
 if(weft_processors)
     weft_add_device_test(verify.fused.float64 DRIVERS processor-8 QUICK NONE LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env WEFT_FMA=float64 $<TARGET_FILE:weft-cli> verify --bits tests/data/bits

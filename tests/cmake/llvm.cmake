@@ -36,14 +36,15 @@ endif()
 list(JOIN weft_other_llvms ", " text)
 message(STATUS "Kernels are compiled by LLVM ${text}, too, for tests")
 
-# All cases in both modes, and kernels against their evaluation at each width; in ./dev test a few, by the newest.
+# Each kernel in both modes and at each width, and all cases in `./dev test cases`; in ./dev test a few, by the newest.
 list(GET weft_other_llvms 0 weft_newest_llvm)
 foreach(version IN LISTS weft_other_llvms)
     set(verify "${CMAKE_COMMAND}" -E env WEFT_LLVM=${version} $<TARGET_FILE:weft-cli> verify --bits tests/data/bits --device all)
-    weft_add_device_test(verify.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS verify COMMAND ${verify})
-    weft_add_device_test(verify.fused.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS verify COMMAND ${verify} --math fused)
-    weft_add_device_test(verify.lanes.llvm-${version} DRIVERS processor-4 processor-16 QUICK NONE LABELS verify
-        COMMAND ${verify} ${weft_kernel_list})
+    weft_add_device_test(verify.cases.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS cases COMMAND ${verify})
+    weft_add_device_test(verify.cases.fused.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS cases COMMAND ${verify} --math fused)
+    weft_add_device_test(verify.llvm-${version} DRIVERS ${weft_processors} QUICK NONE LABELS verify COMMAND ${verify} ${weft_kernel_list})
+    weft_add_device_test(verify.fused.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS verify
+        COMMAND ${verify} --math fused ${weft_kernel_list})
     foreach(name cpu_compile cpu_dots cpu_shapes)
         if(TARGET weft-tests-unit)
             weft_add_device_test(unit.${name}.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS unit
