@@ -2,8 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// A convolution without its windows in memory. A workgroup has 16 columns of eight rows of windows, and an invocation a
-// window of OUTPUTS channels of the result, which share what is read of x. On processors the columns are the lanes.
+// A convolution without its windows in memory. A workgroup has 16 columns, or twice as many, of eight rows of windows, and an
+// invocation COLUMNS_EACH windows of OUTPUTS channels of the result, which share what is read of x and of the weight. On
+// processors the columns are the lanes.
 // Terms are added as products add them (matmul.glsl): in the order of a window's elements, zeros of the padding included, in
 // sums of 64.
 
@@ -13,8 +14,10 @@
 #include "windows.glsl"
 
 layout(constant_id = 2) const uint OUTPUTS = 1; // of an invocation
-layout(constant_id = 3) const uint SIDE_BY_SIDE = 0; // windows, by a stride of 1: processors load those of all lanes at once
-layout(constant_id = 64) const uint FIXED_COLUMNS = 16; // of a workgroup
+layout(constant_id = 3) const uint SIDE_BY_SIDE = 0; // the stride is 1: processors load what windows of all lanes read at once
+layout(constant_id = 4) const uint COLUMNS_EACH = 1; // of an invocation: 1 or 2, which are FIXED_COLUMNS apart
+layout(constant_id = 5) const uint INSIDE = 0; // margins.comp has made all that an invocation reads
+layout(constant_id = 64) const uint FIXED_COLUMNS = 16; // of a workgroup's invocations
 layout(constant_id = 65) const uint FIXED_ROWS = 8;
 
 layout(local_size_x = 16, local_size_y = 8) in;
@@ -47,13 +50,33 @@ layout(push_constant) uniform Push
 
 const uint CHUNK = 64; // WEFT_CHUNK
 
+// Where a line has element `x` of its first window.
+uint place_in_line(uint x)
+{
+    uint place = x;
+    if (SIDE_BY_SIDE == 0 && INSIDE != 0) {
+        place = x % push.stride_x * (push.width / push.stride_x) + x / push.stride_x;
+    }
+    return place;
+}
+
+// Element `at` of a line of x, zero outside.
+float value_of(uint line_of_x, uint at, uint width)
+{
+    float value = 0.0;
+    if (INSIDE != 0 || at < width) {
+        value = x[line_of_x + at];
+    }
+    return value;
+}
+
 void main()
 {
-    uint blocks = (push.columns - 1) / FIXED_COLUMNS + 1;
+    uint blocks = (push.columns - 1) / (FIXED_COLUMNS * COLUMNS_EACH) + 1;
     uint tiles = (push.outputs - 1) / OUTPUTS + 1;
     uint group = weft_group_index(push.groups_x);
     uint line = group / blocks * FIXED_ROWS + gl_LocalInvocationID.y; // row of a tile of a pair
-    uint column = group % blocks * FIXED_COLUMNS + gl_LocalInvocationID.x;
+    uint column = group % blocks * (FIXED_COLUMNS * COLUMNS_EACH) + gl_LocalInvocationID.x;
     uint row = line % push.rows;
     uint tile = line / push.rows % tiles;
     uint pair = line / push.rows / tiles;
@@ -66,17 +89,19 @@ void main()
 
     // Channels past the last one are that one again; their sums are not stored.
     uint weights[OUTPUTS];
-    float total[OUTPUTS];
-    float sum[OUTPUTS];
+    vec2 total[OUTPUTS]; // of the second column only where an invocation has one
+    vec2 sum[OUTPUTS];
     for (uint o = 0; o < OUTPUTS; o++) {
         weights[o] = (first_output + min(first + o, push.outputs - 1)) * k;
-        total[o] = 0.0;
-        sum[o] = 0.0;
+        total[o] = vec2(0.0);
+        sum[o] = vec2(0.0);
     }
     uint plane = pair * push.channels * push.height;
     uint start = column;
-    if (SIDE_BY_SIDE == 0) {
+    uint next = FIXED_COLUMNS;
+    if (SIDE_BY_SIDE == 0 && INSIDE == 0) {
         start *= push.stride_x;
+        next *= push.stride_x;
     }
     start -= push.before_x;
     uint term = 0;
@@ -86,34 +111,41 @@ void main()
             uint line_of_x = (plane + y) * push.width;
             uint width = y < push.height ? push.width : 0;
             for (uint window_x = 0; window_x < push.window_width; window_x++) {
-                uint at = start + window_x * push.dilation_x;
-                float value = 0.0;
-                if (at < width) {
-                    value = x[line_of_x + at];
+                uint at = start + place_in_line(window_x * push.dilation_x);
+                float value = value_of(line_of_x, at, width);
+                float second = 0.0;
+                if (COLUMNS_EACH == 2) {
+                    second = value_of(line_of_x, at + next, width);
                 }
                 for (uint o = 0; o < OUTPUTS; o++) {
-                    sum[o] = weft_multiply_add(weight[weights[o] + term], value, sum[o]);
+                    float factor = weight[weights[o] + term];
+                    sum[o].x = weft_multiply_add(factor, value, sum[o].x);
+                    if (COLUMNS_EACH == 2) {
+                        sum[o].y = weft_multiply_add(factor, second, sum[o].y);
+                    }
                 }
                 term++;
                 if (term % CHUNK == 0) {
                     for (uint o = 0; o < OUTPUTS; o++) {
                         total[o] = total[o] + sum[o];
-                        sum[o] = 0.0;
+                        sum[o] = vec2(0.0);
                     }
                 }
             }
         }
         plane += push.height;
     }
-    if (column >= push.columns) {
-        return;
-    }
     for (uint o = 0; o < OUTPUTS; o++) {
-        if (first + o < push.outputs) {
-            uint output_plane = (pair * push.outputs + first + o) * push.rows;
-            float bias_value = HAS_BIAS != 0 ? bias[first_output + first + o] : 0.0;
-            result[(output_plane + row) * push.columns + column] =
-                weft_conv_finish(total[o] + sum[o], bias_value);
+        uint output_channel = first + o;
+        uint at = ((pair * push.outputs + output_channel) * push.rows + row) * push.columns + column;
+        if (output_channel < push.outputs) {
+            float bias_value = HAS_BIAS != 0 ? bias[first_output + output_channel] : 0.0;
+            if (column < push.columns) {
+                result[at] = weft_conv_finish(total[o].x + sum[o].x, bias_value);
+            }
+            if (COLUMNS_EACH == 2 && column + FIXED_COLUMNS < push.columns) {
+                result[at + FIXED_COLUMNS] = weft_conv_finish(total[o].y + sum[o].y, bias_value);
+            }
         }
     }
 }
