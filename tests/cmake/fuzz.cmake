@@ -29,6 +29,7 @@ set(weft_fuzz_resume_sources api/cli/partial.c api/cli/logits.c api/cli/host.c a
 
 set(weft_fuzz_program_sources tests/fuzz/program_grammar.c)
 set(weft_fuzz_sentences_sources tests/fuzz/program_grammar.c)
+set(weft_fuzz_static_sources tests/fuzz/program_grammar.c)
 
 # weft_add_fuzz_test(<test> <label> <seconds> <entry> <corpus>)
 function(weft_add_fuzz_test test label seconds name corpus)
