@@ -251,6 +251,7 @@ int weft_cli_embed(int argc, char **argv) {
         {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
          "a text on each line, or - for standard input; an empty line is the empty text"},
         WEFT_CLI_TABLE_OPTIONS(&options.table),
+        WEFT_CLI_ID_OPTION(&options.table),
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the vectors to this .npy file, float32 [texts, size], in the texts' order; or to a "
          "file named .jsonl, with an object for each text: its id, if --id-field has one, and its "

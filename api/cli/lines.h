@@ -22,16 +22,19 @@ typedef struct weft_cli_table_options {
     const char *field, *id_field, *format;
 } weft_cli_table_options;
 
-/** Rows for a weft_cli_table_options. */
+/** Rows for a weft_cli_table_options, and the one of ids. */
 #define WEFT_CLI_TABLE_OPTIONS(options)                                                           \
     {"field", WEFT_CLI_TEXT, &(options)->field, "NAME",                                           \
      "with --lines: the file is a table, and its field of this name has the texts: CSV with the " \
      "fields' names in its first record, TSV likewise, or JSON Lines, an object on each line"},   \
-        {"id-field", WEFT_CLI_TEXT, &(options)->id_field, "NAME",                                 \
-         "with --field: the field that says whose text it is, a text or a number"},               \
     {                                                                                             \
         "format", WEFT_CLI_TEXT, &(options)->format, "csv|tsv|jsonl",                             \
             "with --field: what the table is (default: what its name ends with)"                  \
+    }
+#define WEFT_CLI_ID_OPTION(options)                                                  \
+    {                                                                                \
+        "id-field", WEFT_CLI_TEXT, &(options)->id_field, "NAME",                     \
+            "with --field: the field that says whose text it is, a text or a number" \
     }
 
 /** Usage errors of these options, where `path` is that of --lines, or null. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
-/* weft embed of tables, with ids, as JSON Lines; weft search of what it writes. */
+/* weft embed and rerank of tables, with ids; vectors as JSON Lines; weft search of what embed writes. */
 #include <unistd.h>
 
 #include "cli/sentence_folder.h"
@@ -78,6 +78,18 @@ PLACE_TEST(ids_stay_with_their_vectors, place) {
     assert_int_not_equal(access(weft_test_path(place->folder, "out.jsonl.part"), F_OK), 0);
     free(text);
     free(expected);
+}
+
+PLACE_TEST(ranks_have_ids, place) {
+    char *model = write_sentences(place, START "]", POOLING);
+    char *file = weft_test_write(place->folder, "t.csv", csv, sizeof csv - 1);
+    json_t *report =
+        run_json("", "rerank %s --query z --lines %s --field text --id-field id", model, file);
+    const json_t *first = json_array_get(json_object_get(report, "results"), 0);
+    assert_int_equal(json_array_size(json_object_get(report, "results")), TEXTS);
+    assert_string_equal(json_string_value(json_object_get(first, "text")), "z");
+    assert_string_equal(json_string_value(json_object_get(first, "id")), "");
+    json_decref(report);
 }
 
 PLACE_TEST(wrong_tables_are_refused, place) {
