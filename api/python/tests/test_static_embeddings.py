@@ -3,6 +3,7 @@
 the packages where they are installed."""
 
 import json
+import pickle
 import re
 import warnings
 
@@ -225,6 +226,18 @@ def test_the_drop_in(tmp_path, device):
     model = weft.SentenceTransformer(folder, device=device)
     assert np.array_equal(model.encode(TEXTS), weft.load(folder, device).embed(TEXTS))
     assert model.get_embedding_dimension() == SIZE
+
+
+def test_it_travels_and_is_not_quantized(tmp_path, device):
+    tensors = {"embeddings": table_of("i1", 6), "mapping": np.arange(len(WORDS)) % 6, "weights": np.arange(len(WORDS)) / 4.0}
+    folders = [st_folder(tmp_path / "st", {"embedding.weight": table_of()}, more=("Normalize",)),
+               m2v_folder(tmp_path / "m2v", tensors, {"normalize": True, "max_length": 5})]
+    for folder in folders:
+        model = weft.load(folder, device)
+        carried = pickle.loads(pickle.dumps(model))
+        assert np.array_equal(_quietly(carried.embed, TEXTS), _quietly(model.embed, TEXTS))
+        with pytest.raises(weft.Unsupported, match="static embedding"):
+            weft.quantize(folder, tmp_path / "q8")
 
 
 # ---- beside the packages ----

@@ -31,6 +31,11 @@ static const weft_known_field rows[] = {
     {.name = "embedding_dtype"},
     {.name = "vocabulary_quantization"},
     {.name = "language"},
+    /* As Weft writes it, below: */
+    {.name = "vocab_size"},
+    {.name = "hidden_size"},
+    {.name = "max_position_embeddings"},
+    {.name = "weft_rules"},
     {"head_config", WEFT_KNOWN_WARNED, NULL, "the vectors of texts"},
 };
 static const weft_known_table known = WEFT_KNOWN_TABLE(rows);
@@ -102,16 +107,18 @@ static weft_status read_tokenizer(struct weft_static_model *model, const char *f
     return status;
 }
 
+/* In a folder it says of the same weights what the folder's own says. */
 static weft_status write_config(struct weft_static_model *model,
                                 const weft_safetensors_tensor *table, enum weft_bag_rules rules,
                                 int64_t length, const weft_host *host) {
-    model->config =
-        weft_format(host,
-                    "{\"model_type\": \"model2vec\", \"architectures\": [\"StaticModel\"], "
-                    "\"vocab_size\": %llu, \"hidden_size\": %llu, \"max_position_embeddings\": "
-                    "%lld, \"weft_rules\": \"%s\"}",
-                    (unsigned long long)table->shape[0], (unsigned long long)table->shape[1],
-                    (long long)length, weft_bag_rule_names[rules]);
+    model->config = weft_format(
+        host,
+        "{\"model_type\": \"model2vec\", \"architectures\": [\"StaticModel\"], \"vocab_size\": "
+        "%llu, "
+        "\"hidden_size\": %llu, \"max_position_embeddings\": %lld, \"max_length\": %lld, "
+        "\"normalize\": %s, \"weft_rules\": \"%s\"}",
+        (unsigned long long)table->shape[0], (unsigned long long)table->shape[1], (long long)length,
+        (long long)length, model->normalizes ? "true" : "false", weft_bag_rule_names[rules]);
     return model->config ? WEFT_OK : weft_fail_memory(host, "a model's config");
 }
 

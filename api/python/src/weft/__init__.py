@@ -83,7 +83,8 @@ if _TYPE_CHECKING:
     __all__ = [
         "Answer", "BadFile", "Cancelled", "Classification", "CompileError", "CrossEncoder", "Device", "DeviceInfo",
         "DeviceLost", "DeviceStats", "DriverError", "Encoding", "Entity", "Found", "Graph", "InvalidArgument", "IoError",
-        "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Outputs",
+        "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory",
+        "Outputs",
         "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record",
         "SentenceTransformer", "ShapeMismatch",
         "SlowDevice", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices",

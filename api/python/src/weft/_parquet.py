@@ -32,18 +32,20 @@ def embed_parquet(model: Model, source: str | os.PathLike[str], target: str | os
         rows_at_once: texts that are in memory; a row group of the new file.
         how: of `Model.embed`: prompt, pooling, normalize, batch_size.
     """
+    name, part = _checks.path(source, "source"), pathlib.Path(f"{_checks.path(target, 'target')}.part")
     try:
         import pyarrow.parquet as parquet
     except ImportError as error:
         raise errors.Unsupported("embed_parquet needs pyarrow: pip install pyarrow") from error
     rows_at_once = _checks.whole(rows_at_once, "rows_at_once", 1)
-    name, file = os.fspath(source), parquet.ParquetFile(source)
+    file, writer, count = parquet.ParquetFile(name), None, 0
     columns = [field] if id_field is None else list(dict.fromkeys([id_field, field]))
+    if id_field == "vector":
+        raise errors.InvalidArgument('id_field: expected another name than "vector", which is that of the vectors')
     for column in columns:
         if column not in file.schema_arrow.names:
             raise errors.InvalidArgument(f"{name}: expected a column {column!r}, found "
                                          f"{', '.join(map(repr, file.schema_arrow.names))}")
-    part, writer, count = pathlib.Path(f"{os.fspath(target)}.part"), None, 0
     try:
         for batch in file.iter_batches(rows_at_once, columns=columns):
             table = _vectors_of(model, batch, field, id_field, f"{name}: behind row {count}", how)
