@@ -10,6 +10,7 @@ int weft_cli_devices(int argc, char **argv);
 int weft_cli_run(int argc, char **argv);
 int weft_cli_embed(int argc, char **argv);
 int weft_cli_rerank(int argc, char **argv);
+int weft_cli_search(int argc, char **argv);
 int weft_cli_eval(int argc, char **argv);
 int weft_cli_generate(int argc, char **argv);
 int weft_cli_quantize(int argc, char **argv);

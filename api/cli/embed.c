@@ -19,6 +19,7 @@ typedef struct embed_options {
     const char *model;
     weft_cli_list texts;
     const char *file, *lines, *out;
+    weft_cli_table_options table;
     bool resume;
     weft_cli_embedding_options how;
 } embed_options;
@@ -28,6 +29,7 @@ typedef struct embed_state {
     weft_cli_session session;
     weft_cli_form form;
     weft_cli_vectors_of_texts result;
+    weft_cli_rows rows; /* where they are written as they come */
     weft_cli_partial
         partial;     /* with --resume: what an earlier command has done, else without rows */
     double begin_ms; /* when the command began */
@@ -106,34 +108,61 @@ static int write_partial(embed_state *state) {
     return weft_cli_partial_write(&written, options->out, &state->session.host);
 }
 
+/* Whether a command that is stopped can go on. */
+static bool can_go_on(const embed_state *state) {
+    return state->options->lines && weft_device_get_math(state->session.device) != WEFT_MATH_FAST;
+}
+
+/* All rows at once, of few texts or with a receipt. */
+static int write_at_once(embed_state *state) {
+    const embed_options *options = state->options;
+    const weft_cli_vectors_of_texts *result = &state->result;
+    const weft_shape shape = {.rank = 2, .dim = {result->count, result->width}};
+    if (!weft_cli_rows_are_json(options->out)) {
+        return weft_cli_exit_code(
+            weft_npy_write_f32(options->out, result->values, shape, &state->session.host));
+    }
+    WEFT_CLI_TRY(
+        weft_cli_rows_create(&state->rows, options->out, result->width, &state->session.host));
+    WEFT_CLI_TRY(weft_cli_rows_add(&state->rows, result->values, result->count, NULL, false));
+    return weft_cli_rows_place(&state->rows);
+}
+
 /* Without new rows a file that is there stays as it is. */
 static int write_rows(embed_state *state) {
     const embed_options *options = state->options;
     const weft_cli_vectors_of_texts *result = &state->result;
-    const weft_shape shape = {.rank = 2, .dim = {result->count, result->width}};
-    if (!options->out || (result->count == state->partial.count && !result->whole)) {
+    if (!options->out || (result->count == 0 && !result->whole)) {
         return WEFT_CLI_FINE;
     }
-    WEFT_CLI_TRY(weft_cli_exit_code(
-        weft_npy_write_f32(options->out, result->values, shape, &state->session.host)));
+    WEFT_CLI_TRY(result->rows ? weft_cli_rows_place(result->rows) : write_at_once(state));
     if (result->whole && options->resume) {
         weft_cli_partial_remove(options->out, &state->session.host);
     }
-    const bool can_go_on =
-        options->lines && weft_device_get_math(state->session.device) != WEFT_MATH_FAST;
-    return result->whole || !can_go_on ? WEFT_CLI_FINE : write_partial(state);
+    const bool has_more = !result->whole && result->count > state->partial.count;
+    return has_more && can_go_on(state) ? write_partial(state) : WEFT_CLI_FINE;
+}
+
+static void take_digest(embed_state *state) {
+    const weft_cli_vectors_of_texts *result = &state->result;
+    if (result->rows) {
+        weft_cli_rows_digest(result->rows, state->digest);
+    } else {
+        weft_cli_digest(result->values, (uint64_t)result->count * result->width, state->digest);
+    }
 }
 
 /* The file first: a report of something that then could not be written would be wrong. */
 static int deliver(embed_state *state) {
     const weft_cli_vectors_of_texts *result = &state->result;
-    const uint64_t values = (uint64_t)result->count * result->width;
+    const size_t size =
+        result->rows ? 0 : (size_t)result->count * result->width * sizeof *result->values;
     weft_cli_stop_settle(result->whole);
-    weft_cli_digest(result->values, values, state->digest);
+    take_digest(state);
     WEFT_CLI_TRY(write_rows(state));
-    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_receipt_note(
-        &state->session.recording, WEFT_RECORD_ANSWER, "vectors", result->values,
-        (size_t)values * sizeof *result->values, "f32 [%u, %u]", result->count, result->width)));
+    WEFT_CLI_TRY(weft_cli_exit_code(
+        weft_cli_receipt_note(&state->session.recording, WEFT_RECORD_ANSWER, "vectors",
+                              result->values, size, "f32 [%u, %u]", result->count, result->width)));
     WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, &state->options->common));
     WEFT_CLI_TRY(state->options->common.json ? print_json(state) : print_text(state));
     return weft_cli_validation_code(state->session.device);
@@ -146,10 +175,34 @@ static int read_partial(embed_state *state) {
         return WEFT_CLI_FINE;
     }
     WEFT_CLI_TRY(weft_cli_partial_bind(&expected, state->form.before, &state->session));
-    WEFT_CLI_TRY(weft_cli_partial_read(&state->partial, &state->result.values, state->options->out,
-                                       &expected, &state->session.host));
+    WEFT_CLI_TRY(weft_cli_partial_read(&state->partial, state->options->out, &expected,
+                                       &state->session.host));
     state->result.count = state->partial.count;
     return WEFT_CLI_FINE;
+}
+
+/* With --resume after some rows: whatever ends the process, they are there. */
+static int note_rows(void *user) {
+    embed_state *state = user;
+    take_digest(state);
+    return write_partial(state);
+}
+
+/* Rows of many texts do not wait in memory; a receipt has all of them. */
+static int open_rows(embed_state *state) {
+    const embed_options *options = state->options;
+    const weft_host *host = &state->session.host;
+    if (!options->out || !options->lines || options->common.receipt ||
+        !weft_cli_rows_fit(options->out)) {
+        return WEFT_CLI_FINE;
+    }
+    state->result.rows = &state->rows;
+    state->result.user = state;
+    state->result.after = options->resume ? note_rows : NULL;
+    return state->partial.count > 0
+               ? weft_cli_rows_reopen(&state->rows, options->out, &state->partial, host)
+               : weft_cli_rows_create(&state->rows, options->out,
+                                      weft_cli_output_width(state->session.model), host);
 }
 
 static int run_all(embed_state *state, const weft_cli_syntax *syntax) {
@@ -158,13 +211,16 @@ static int run_all(embed_state *state, const weft_cli_syntax *syntax) {
     WEFT_CLI_TRY(weft_cli_embedding_begin(&state->form, &options->how, &state->session, syntax));
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
     WEFT_CLI_TRY(read_partial(state));
+    WEFT_CLI_TRY(open_rows(state));
     WEFT_CLI_TRY(
         weft_cli_exit_code(weft_cli_embedding_note(&state->form, "prompt", &state->session)));
-    WEFT_CLI_TRY(weft_cli_embedding_run(
-        &state->result,
-        &(weft_cli_texts){.texts = &options->texts, .file = options->file, .lines = options->lines},
-        options->resume ? &state->partial : NULL, &state->form, options->how.batch,
-        &state->session));
+    WEFT_CLI_TRY(weft_cli_embedding_run(&state->result,
+                                        &(weft_cli_texts){.texts = &options->texts,
+                                                          .file = options->file,
+                                                          .lines = options->lines,
+                                                          .table = &options->table},
+                                        options->resume ? &state->partial : NULL, &state->form,
+                                        options->how.batch, &state->session));
     return deliver(state);
 }
 
@@ -172,6 +228,10 @@ static int run(const embed_options *options, const weft_cli_syntax *syntax) {
     embed_state state = {.options = options, .begin_ms = weft_clock_ms()};
     const int exit_code = run_all(&state, syntax);
     const weft_host host = state.session.host;
+    if (state.rows.is_open && !options->resume) {
+        weft_cli_rows_drop(&state.rows); /* nothing would go on with it */
+    }
+    weft_cli_rows_close(&state.rows);
     weft_cli_embedding_clear(&state.result, &host);
     weft_cli_session_close(&state.session);
     return exit_code;
@@ -190,14 +250,21 @@ int weft_cli_embed(int argc, char **argv) {
          "a text (UTF-8) in a file, or - for standard input"},
         {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
          "a text on each line, or - for standard input; an empty line is the empty text"},
+        WEFT_CLI_TABLE_OPTIONS(&options.table),
+        WEFT_CLI_ID_OPTION(&options.table),
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
-         "write the vectors to this .npy file, float32 [texts, size], in the texts' order; if the "
+         "write the vectors to this .npy file, float32 [texts, size], in the texts' order; or to a "
+         "file named .jsonl, with an object for each text: its id, if --id-field has one, and its "
+         "vector; with --lines they go to FILE.part as they come, which is then renamed; if the "
          "command is stopped, it has those of the first lines, and FILE.resume says what they are "
          "of"},
         {"resume", WEFT_CLI_FLAG, &options.resume, NULL,
          "with --lines and --out: go on where a stopped command with the same model, options "
          "and lines left the file, which then is the one that it would have been; without the "
-         "file, begin. FILE.resume binds the rows by SHA-256 to the model's config, tokenizer, "
+         "file, begin. Whatever ends a command with this option, such as a kill or the power, "
+         "leaves "
+         "FILE.part and FILE.resume to go on with. FILE.resume binds the rows by SHA-256 to the "
+         "model's config, tokenizer, "
          "pooling and weights, to --math and --weights, to the prompt, to the tokens of their "
          "lines in order, and to their own bits: anything else is refused. Lines behind them may "
          "be others"},
@@ -237,6 +304,13 @@ int weft_cli_embed(int argc, char **argv) {
     if (sources != 1) {
         return weft_cli_usage_error(&syntax, "expected one of --text, --file and --lines, found %s",
                                     sources == 0 ? "none" : "several");
+    }
+    WEFT_CLI_TRY(weft_cli_table_check(&options.table, options.lines, &syntax));
+    if (options.table.id_field &&
+        (!options.out || !weft_cli_rows_are_json(options.out) || options.common.receipt)) {
+        return weft_cli_usage_error(
+            &syntax,
+            "--id-field needs --out with a name that ends in .jsonl, and excludes --receipt");
     }
     if (options.resume && (!options.lines || !options.out || options.common.receipt ||
                            options.common.math == WEFT_MATH_FAST)) {

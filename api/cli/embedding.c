@@ -51,7 +51,10 @@ struct runner {
 static weft_status make_room(struct runner *self) {
     weft_cli_vectors_of_texts *result = self->result;
     const size_t needed = (size_t)result->count + self->window.count;
-    if (needed > self->room) {
+    if (needed > UINT32_MAX) {
+        return weft_fail(&self->session->host, WEFT_BAD_FILE, "expected at most 2^32 - 1 texts");
+    }
+    if (!result->rows && needed > self->room) {
         const size_t room = result->count == 0 ? needed : 2 * needed;
         float *values = room > UINT32_MAX ? NULL
                                           : weft_realloc(&self->session->host, result->values,
@@ -80,6 +83,17 @@ static void hash_inputs(weft_sha256 *hash, const weft_cli_window *window, uint32
     }
 }
 
+static int keep_rows(struct runner *self, uint32_t done) {
+    weft_cli_vectors_of_texts *result = self->result;
+    if (result->rows) {
+        return weft_cli_rows_add(result->rows, self->score.outputs, done, self->window.ids,
+                                 result->after != NULL);
+    }
+    memcpy(&result->values[(size_t)result->count * result->width], self->score.outputs,
+           (size_t)done * result->width * sizeof *result->values);
+    return WEFT_CLI_FINE;
+}
+
 static int run_window(struct runner *self) {
     weft_cli_vectors_of_texts *result = self->result;
     weft_cli_evaluation evaluation;
@@ -93,8 +107,7 @@ static int run_window(struct runner *self) {
     self->score.only_outputs = true;
     WEFT_CLI_TRY(weft_cli_evaluate(&evaluation, &self->score, self->batch, "texts"));
     const uint32_t done = self->score.done;
-    memcpy(&result->values[(size_t)result->count * result->width], self->score.outputs,
-           (size_t)done * result->width * sizeof *result->values);
+    WEFT_CLI_TRY(keep_rows(self, done));
     hash_inputs(&result->inputs, &self->window, done);
     result->count += done;
     result->whole = done == self->window.count;
@@ -105,7 +118,7 @@ static int run_window(struct runner *self) {
     result->cut += self->window.data.cut;
     weft_cli_score_clear(&self->score);
     weft_cli_window_clear(&self->window, &self->session->host);
-    return WEFT_CLI_FINE;
+    return result->after ? result->after(result->user) : WEFT_CLI_FINE;
 }
 
 /* The lines whose rows are there already: their tokens alone. */
@@ -168,12 +181,13 @@ static int run_open_lines(struct runner *self, weft_cli_lines *lines,
                                    lines->name);
 }
 
-static int run_lines(struct runner *self, const char *path, const weft_cli_partial *from,
+static int run_lines(struct runner *self, const weft_cli_texts *texts, const weft_cli_partial *from,
                      const weft_cli_form *form) {
     weft_cli_lines lines;
-    int exit_code = weft_cli_lines_open(&lines, path, self->session);
+    int exit_code = weft_cli_lines_open(&lines, texts->lines, self->session);
     lines.form = *form;
     if (exit_code == WEFT_CLI_FINE) {
+        weft_cli_lines_tabulate(&lines, texts->table ? texts->table : &(weft_cli_table_options){0});
         exit_code = run_open_lines(self, &lines, from);
     }
     weft_cli_lines_close(&lines);
@@ -207,7 +221,7 @@ int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_tex
     struct runner self = {.result = result, .session = session, .batch = batch};
     result->width = weft_cli_output_width(session->model);
     weft_sha256_begin(&result->inputs);
-    const int exit_code = texts->lines  ? run_lines(&self, texts->lines, from, form)
+    const int exit_code = texts->lines  ? run_lines(&self, texts, from, form)
                           : texts->file ? run_file(&self, texts->file, form)
                                         : run_list(&self, texts->texts, form);
     weft_cli_score_clear(&self.score);

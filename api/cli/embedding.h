@@ -6,6 +6,7 @@
 #include "eval/score.h"
 #include "lines.h"
 #include "partial.h"
+#include "rows.h"
 
 /** Argument of --pooling; the words that folders have are taken, too. */
 #define WEFT_CLI_POOLINGS "mean|cls|last|max|weighted_mean|mean_sqrt_len|..."
@@ -21,13 +22,18 @@ typedef struct weft_cli_embedding_options {
 /** Where texts come from: one of the three. */
 typedef struct weft_cli_texts {
     const weft_cli_list *texts;
-    const char *file;  /* one text */
-    const char *lines; /* one on each line */
+    const char *file;                    /* one text */
+    const char *lines;                   /* one on each line, or in each record: */
+    const weft_cli_table_options *table; /* or null */
 } weft_cli_texts;
 
 /** The vectors of the first `count` texts, in their order: all, unless the command was stopped. */
 typedef struct weft_cli_vectors_of_texts {
-    float *values; /* [count, width] in fresh memory */
+    float *values; /* [count, width] in fresh memory; or null: they are in … */
+    weft_cli_rows
+        *rows; /* … this file, where it is not null, and `after` is called when some are */
+    int (*after)(void *user);
+    void *user;
     uint32_t count, width;
     bool whole;         /* these are all */
     weft_sha256 inputs; /* of their tokens, see weft_cli_partial */

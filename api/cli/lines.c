@@ -36,6 +36,9 @@ void weft_cli_lines_close(weft_cli_lines *lines) {
     if (lines->session) {
         weft_free(&lines->session->host, lines->bytes);
     }
+    if (lines->has_table) {
+        weft_table_clear(&lines->table);
+    }
     *lines = (weft_cli_lines){0};
 }
 
@@ -105,6 +108,98 @@ static int take_line(weft_cli_text *line, weft_cli_lines *lines) {
         looked = there;
         WEFT_CLI_TRY(read_more(lines));
     }
+}
+
+/* ---- records of tables ---- */
+
+static bool find_format(weft_table_format *format, const weft_cli_table_options *options,
+                        const char *path) {
+    static const char *const names[] = {
+        [WEFT_TABLE_CSV] = "csv", [WEFT_TABLE_TSV] = "tsv", [WEFT_TABLE_JSONL] = "jsonl"};
+    for (size_t i = 0; options->format && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(options->format, names[i]) == 0) {
+            *format = (weft_table_format)i;
+            return true;
+        }
+    }
+    return !options->format && weft_table_format_of(format, path);
+}
+
+int weft_cli_table_check(const weft_cli_table_options *options, const char *path,
+                         const weft_cli_syntax *syntax) {
+    weft_table_format format = WEFT_TABLE_CSV;
+    if (!options->field && (options->id_field || options->format)) {
+        return weft_cli_usage_error(syntax, "--id-field and --format need --field");
+    }
+    if (options->field && !path) {
+        return weft_cli_usage_error(syntax, "--field needs --lines");
+    }
+    return !options->field || find_format(&format, options, path)
+               ? WEFT_CLI_FINE
+               : weft_cli_usage_error(syntax,
+                                      "--format: expected csv, tsv or jsonl, found %s: it is what "
+                                      "a table is whose name does not end so",
+                                      options->format ? options->format : "nothing");
+}
+
+void weft_cli_lines_tabulate(weft_cli_lines *lines, const weft_cli_table_options *options) {
+    if (!options->field) {
+        return;
+    }
+    lines->has_table = true;
+    lines->table = (struct weft_table){.host = lines->session->host,
+                                       .path = lines->name,
+                                       .field = options->field,
+                                       .id_field = options->id_field,
+                                       .line = 1};
+    (void)find_format(&lines->table.format, options, lines->name); /* which was checked */
+}
+
+/* The bytes of the next record; null at the end. */
+static int take_bytes(char **bytes, size_t *length, uint64_t *line_ends, weft_cli_lines *lines) {
+    struct weft_table_search search = {0};
+    size_t next = 0;
+    *bytes = NULL;
+    while (!weft_table_find_end(&search, lines->table.format,
+                                lines->bytes ? lines->bytes + lines->begin : NULL,
+                                lines->end - lines->begin, lines->at_end, length, &next)) {
+        if (lines->at_end || ferror(lines->stream) || weft_cli_stopped()) {
+            return WEFT_CLI_FINE;
+        }
+        WEFT_CLI_TRY(read_more(lines));
+    }
+    *bytes = lines->bytes + lines->begin;
+    *line_ends = 0;
+    for (size_t i = 0; i < next; i++) {
+        *line_ends += (*bytes)[i] == '\n' ? 1 : 0;
+    }
+    lines->begin += next;
+    return WEFT_CLI_FINE;
+}
+
+/* The next record that has a text; its bytes are null at the end. */
+static int take_record(weft_cli_text *record, weft_cli_lines *lines) {
+    struct weft_table_text text = {NULL, 0};
+    struct weft_table_text id = {NULL, 0};
+    *record = (weft_cli_text){.name = lines->name};
+    while (!text.bytes) {
+        char *bytes = NULL;
+        size_t length = 0;
+        uint64_t line_ends = 0;
+        WEFT_CLI_TRY(take_bytes(&bytes, &length, &line_ends, lines));
+        if (!bytes) {
+            return WEFT_CLI_FINE;
+        }
+        WEFT_CLI_TRY(
+            weft_cli_exit_code_of_file(weft_table_take(&lines->table, bytes, length, &text, &id)));
+        lines->table.line += line_ends;
+    }
+    *record = (weft_cli_text){.bytes = text.bytes,
+                              .size = text.size,
+                              .name = lines->name,
+                              .number = ++lines->count,
+                              .id = id.bytes};
+    return WEFT_CLI_FINE;
 }
 
 /* ---- texts ---- */
@@ -243,6 +338,17 @@ static void count_line(weft_cli_window *window, const weft_cli_text *text, bool 
     window->example[window->count++] = counts ? window->data.sequence_count : WEFT_CLI_NO_EXAMPLE;
 }
 
+static int keep_id(weft_cli_window *window, const char *id, const weft_host *host) {
+    char *copy = weft_strdup(host, id);
+    if (!copy ||
+        !weft_grow(host, &window->ids, window->id_count, &window->id_capacity, sizeof copy)) {
+        weft_free(host, copy);
+        return weft_cli_exit_code(weft_fail_memory(host, "an id"));
+    }
+    window->ids[window->id_count++] = copy;
+    return WEFT_CLI_FINE;
+}
+
 int weft_cli_window_add(weft_cli_window *window, const weft_cli_text *text,
                         const weft_cli_form *form, const weft_cli_session *session) {
     const weft_host *host = &session->host;
@@ -254,6 +360,7 @@ int weft_cli_window_add(weft_cli_window *window, const weft_cli_text *text,
     if (!grow_window(window, session)) {
         return weft_cli_exit_code(weft_fail_memory(host, text->name));
     }
+    WEFT_CLI_TRY(text->id ? keep_id(window, text->id, host) : WEFT_CLI_FINE);
     count_line(window, text, counts);
     WEFT_CLI_TRY(counts ? add_text(window, text, form, session) : WEFT_CLI_FINE);
     if (window->notes) {
@@ -326,7 +433,7 @@ bool weft_cli_lines_ended(const weft_cli_lines *lines) {
 int weft_cli_lines_next(weft_cli_window *window, weft_cli_lines *lines, uint32_t most) {
     while (window->count < most && !weft_cli_stopped()) {
         weft_cli_text line;
-        WEFT_CLI_TRY(take_line(&line, lines));
+        WEFT_CLI_TRY(lines->has_table ? take_record(&line, lines) : take_line(&line, lines));
         if (!line.bytes) {
             break;
         }
@@ -340,7 +447,11 @@ void weft_cli_window_clear(weft_cli_window *window, const weft_host *host) {
         weft_free(host, window->kept[i].text);
         weft_encoding_free(window->model, &window->kept[i].encoding);
     }
+    for (uint32_t i = 0; i < window->id_count; i++) {
+        weft_free(host, window->ids[i]);
+    }
     weft_cli_data_clear(&window->data, host);
+    weft_free(host, window->ids);
     weft_free(host, window->kept);
     weft_free(host, window->example);
     weft_free(host, window->numbers);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A text on each line of a file, a window of lines at a time: however many there are, few are in memory. */
+/* A text on each line of a file, or in each record of a table, a window of them at a time: however many there are, few are in memory. */
 #ifndef WEFT_CLI_LINES_H
 #define WEFT_CLI_LINES_H
 
 #include <stdio.h>
 
+#include "core/formats/table.h"
 #include "eval/data.h"
 
 /** How a line becomes a sequence. Zeroed: it is a text, and an empty line is none. */
@@ -16,6 +17,30 @@ typedef struct weft_cli_form {
     const char *first;  /* the first text of pairs, of which each line is the second; or null */
 } weft_cli_form;
 
+/** What the options say of a table: nulls where they say nothing. */
+typedef struct weft_cli_table_options {
+    const char *field, *id_field, *format;
+} weft_cli_table_options;
+
+/** Rows for a weft_cli_table_options, and the one of ids. */
+#define WEFT_CLI_TABLE_OPTIONS(options)                                                           \
+    {"field", WEFT_CLI_TEXT, &(options)->field, "NAME",                                           \
+     "with --lines: the file is a table, and its field of this name has the texts: CSV with the " \
+     "fields' names in its first record, TSV likewise, or JSON Lines, an object on each line"},   \
+    {                                                                                             \
+        "format", WEFT_CLI_TEXT, &(options)->format, "csv|tsv|jsonl",                             \
+            "with --field: what the table is (default: what its name ends with)"                  \
+    }
+#define WEFT_CLI_ID_OPTION(options)                                                  \
+    {                                                                                \
+        "id-field", WEFT_CLI_TEXT, &(options)->id_field, "NAME",                     \
+            "with --field: the field that says whose text it is, a text or a number" \
+    }
+
+/** Usage errors of these options, where `path` is that of --lines, or null. */
+int weft_cli_table_check(const weft_cli_table_options *options, const char *path,
+                         const weft_cli_syntax *syntax);
+
 typedef struct weft_cli_lines {
     const char *name; /* the file's, for messages */
     const weft_cli_session *session;
@@ -23,8 +48,10 @@ typedef struct weft_cli_lines {
     FILE *stream;
     char *bytes; /* read and not yet taken */
     size_t begin, end, capacity;
-    uint64_t count; /* lines taken so far */
+    uint64_t count; /* lines, or a table's texts, taken so far */
     bool at_end;
+    bool has_table;
+    struct weft_table table;
 } weft_cli_lines;
 
 #define WEFT_CLI_NO_EXAMPLE UINT32_MAX
@@ -56,7 +83,9 @@ typedef struct weft_cli_window {
     bool are_lines;            /* of a file; else texts themselves */
     weft_cli_line_note *notes; /* of each line, where a receipt is made */
     weft_cli_adder adder;
-    uint32_t capacity, kept_count, kept_capacity, number_capacity, note_capacity;
+    char **ids; /* of each line, as JSON in fresh memory, where a table has them; or null */
+    uint32_t capacity, kept_count, kept_capacity, number_capacity, note_capacity, id_count,
+        id_capacity;
     weft_model *model; /* what encoded them */
 } weft_cli_window;
 
@@ -65,7 +94,8 @@ typedef struct weft_cli_text {
     const char *bytes;
     size_t size;
     const char *name; /* for messages: of its file, and … */
-    uint64_t number;  /* … its line in it, from 1; 0: it is all of it */
+    uint64_t number;  /* … its line in it, of a table its number, from 1; 0: it is all of it */
+    const char *id;   /* as JSON, or null */
 } weft_cli_text;
 
 /** Adds a text to a window, which is zeroed at first. Returns an exit code. */
@@ -74,6 +104,9 @@ int weft_cli_window_add(weft_cli_window *window, const weft_cli_text *text,
 
 /** Opens a file, or standard input for "-". Returns an exit code. The session is loaded and outlives the reader. */
 int weft_cli_lines_open(weft_cli_lines *lines, const char *path, const weft_cli_session *session);
+
+/** Makes texts those of a table's field, before the first is read. Options without a field change nothing. */
+void weft_cli_lines_tabulate(weft_cli_lines *lines, const weft_cli_table_options *options);
 
 /**
  * Reads at most `most` lines into a zeroed window, as sequences of tokens. Lines end with \n or \r\n, the last one also without. At the end

@@ -20,6 +20,7 @@ static const subcommand subcommands[] = {
     {"run", weft_cli_run, "run a model on a text or on arrays"},
     {"embed", weft_cli_embed, "make vectors of texts, and a hash of all to compare machines by"},
     {"rerank", weft_cli_rerank, "sort texts by how well they answer a query"},
+    {"search", weft_cli_search, "find the vectors of a file that are most like those of queries"},
     {"eval", weft_cli_eval, "measure models on data: accuracy, bits per byte, speed, memory"},
     {"generate", weft_cli_generate, "continue a text with a causal language model"},
     {"quantize", weft_cli_quantize, "write a model folder with weights as int8"},

@@ -6,11 +6,9 @@
 #include <weft/receipt.h>
 
 #include "core/formats/json.h"
-#include "core/formats/npy.h"
 #include "core/system/file.h"
 #include "core/system/system.h"
 #include "core/try.h"
-#include "logits.h"
 
 #define FORM 1 /* of the file */
 
@@ -131,38 +129,8 @@ static weft_status read_text(weft_cli_partial *found, const char *name,
     return check_digest(found->prompt, expected->prompt, name, "prompt", host);
 }
 
-static weft_status convert(float **values, const weft_npy *npy, const weft_cli_partial *found,
-                           const char *path, const weft_host *host) {
-    char shape[WEFT_NPY_SHAPE_TEXT_SIZE];
-    if (npy->dtype != WEFT_NPY_F32 || npy->rank != 2 || npy->shape[0] != found->count ||
-        npy->shape[1] != found->width) {
-        return weft_fail(host, WEFT_BAD_FILE,
-                         "%s: expected <f4 [%u, %u], as %s.resume says, found %s %s", path,
-                         found->count, found->width, path, weft_npy_dtype_name(npy->dtype),
-                         weft_npy_shape_text(npy, shape));
-    }
-    char digest[WEFT_DIGEST_TEXT_SIZE];
-    *values = weft_alloc(host, (size_t)npy->elements * sizeof **values);
-    if (!*values) {
-        return weft_fail_memory(host, path);
-    }
-    WEFT_TRY(weft_npy_read_f32(npy, *values));
-    weft_cli_digest(*values, npy->elements, digest);
-    return check_digest(digest, found->rows, path, "rows", host);
-}
-
-static weft_status read_rows(float **values, const char *path, const weft_cli_partial *found,
-                             const weft_host *host) {
-    weft_npy npy = {0};
-    WEFT_TRY(weft_npy_open(&npy, path, host));
-    const weft_status status = convert(values, &npy, found, path, host);
-    weft_npy_close(&npy);
-    return status;
-}
-
-static weft_status read_both(weft_cli_partial *found, float **values, const char *path,
-                             const char *name, const weft_cli_partial *expected,
-                             const weft_host *host) {
+static weft_status read_if_there(weft_cli_partial *found, const char *path, const char *name,
+                                 const weft_cli_partial *expected, const weft_host *host) {
     weft_file_facts facts;
     const bool has_text = weft_system_facts(&facts, name) == 0;
     if (!has_text && weft_system_facts(&facts, path) == 0) {
@@ -171,23 +139,15 @@ static weft_status read_both(weft_cli_partial *found, float **values, const char
                          "nothing: the file is whole, or of another command",
                          path, name);
     }
-    if (!has_text) {
-        *found = *expected;
-        return WEFT_OK;
-    }
-    WEFT_TRY(read_text(found, name, expected, host));
-    return read_rows(values, path, found, host);
+    *found = *expected;
+    return has_text ? read_text(found, name, expected, host) : WEFT_OK;
 }
 
-int weft_cli_partial_read(weft_cli_partial *found, float **values, const char *path,
+int weft_cli_partial_read(weft_cli_partial *found, const char *path,
                           const weft_cli_partial *expected, const weft_host *host) {
     char *name = name_of(path, host);
-    weft_status status =
-        name ? read_both(found, values, path, name, expected, host) : weft_fail_memory(host, path);
+    const weft_status status =
+        name ? read_if_there(found, path, name, expected, host) : weft_fail_memory(host, path);
     weft_free(host, name);
-    if (status != WEFT_OK) {
-        weft_free(host, *values);
-        *values = NULL;
-    }
     return weft_cli_exit_code_of_file(status);
 }

@@ -29,10 +29,10 @@ int weft_cli_partial_write(const weft_cli_partial *partial, const char *path,
                            const weft_host *host);
 
 /**
- * Reads PATH and PATH.resume: *found has what they say, *values the rows in fresh memory. `expected` is what they must be bound to,
- * but for the inputs. Without any of the two files there are no rows, and *values is null.
+ * Reads PATH.resume. `expected` is what the rows must be bound to, but for the inputs; the rows themselves are rows.h's to check. Without
+ * it and without PATH there are no rows: found->count is 0.
  */
-int weft_cli_partial_read(weft_cli_partial *found, float **values, const char *path,
+int weft_cli_partial_read(weft_cli_partial *found, const char *path,
                           const weft_cli_partial *expected, const weft_host *host);
 
 /** Removes PATH.resume: PATH is whole. */

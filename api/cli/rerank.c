@@ -15,6 +15,7 @@
 typedef struct rerank_options {
     weft_cli_common common;
     const char *model, *query, *lines;
+    weft_cli_table_options table;
     uint32_t top;
     weft_cli_embedding_options how;
 } rerank_options;
@@ -191,14 +192,22 @@ static uint32_t shown(const rerank_state *state) {
     return state->options->top < state->count ? state->options->top : state->count;
 }
 
+/* With its id, where the texts are a table's and have some. */
+static json_t *result_json(const rerank_state *state, uint32_t place) {
+    const uint32_t line = state->order[place].index;
+    json_t *result = json_pack("{s:I, s:o, s:o}", "line", (json_int_t)line + 1, "score",
+                               weft_cli_json_real(shown_score(state, place)), "text",
+                               weft_cli_json_text(state->window.kept[line].text));
+    return state->window.ids
+               ? weft_cli_json_field(result, "id",
+                                     json_loads(state->window.ids[line], JSON_DECODE_ANY, NULL))
+               : result;
+}
+
 static json_t *results_json(const rerank_state *state) {
     json_t *list = json_array();
     for (uint32_t i = 0; list && i < shown(state); i++) {
-        const uint32_t line = state->order[i].index;
-        list = weft_cli_json_append(
-            list, json_pack("{s:I, s:o, s:o}", "line", (json_int_t)line + 1, "score",
-                            weft_cli_json_real(shown_score(state, i)), "text",
-                            weft_cli_json_text(state->window.kept[line].text)));
+        list = weft_cli_json_append(list, result_json(state, i));
     }
     return list;
 }
@@ -232,6 +241,7 @@ static int run_all(rerank_state *state, const weft_cli_syntax *syntax) {
     const rerank_options *options = state->options;
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
     WEFT_CLI_TRY(weft_cli_lines_open(&state->lines, options->lines, &state->session));
+    weft_cli_lines_tabulate(&state->lines, &options->table);
     WEFT_CLI_TRY(run_texts(state, syntax));
     WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, &options->common));
     WEFT_CLI_TRY(options->common.json ? print_json(state) : print_text(state));
@@ -259,6 +269,8 @@ int weft_cli_rerank(int argc, char **argv) {
         {"query", WEFT_CLI_TEXT, &options.query, "STRING", "the query itself"},
         {"lines", WEFT_CLI_TEXT, &options.lines, "FILE",
          "a text on each line, or - for standard input"},
+        WEFT_CLI_TABLE_OPTIONS(&options.table),
+        WEFT_CLI_ID_OPTION(&options.table),
         {"top", WEFT_CLI_COUNT, &options.top, "K", "how many texts to show (default 10)"},
         {"pooling", WEFT_CLI_TEXT, &options.how.pooling, WEFT_CLI_POOLINGS,
          "how the vectors of tokens become one, for an encoder without a modules.json"},
@@ -284,7 +296,12 @@ int weft_cli_rerank(int argc, char **argv) {
     if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
         return exit_code;
     }
-    return options.query && options.lines
-               ? run(&options, &syntax)
-               : weft_cli_usage_error(&syntax, "expected --query and --lines");
+    if (!options.query || !options.lines) {
+        return weft_cli_usage_error(&syntax, "expected --query and --lines");
+    }
+    if (options.table.id_field && !options.common.json) {
+        return weft_cli_usage_error(&syntax, "--id-field needs --json, which has ids");
+    }
+    WEFT_CLI_TRY(weft_cli_table_check(&options.table, options.lines, &syntax));
+    return run(&options, &syntax);
 }

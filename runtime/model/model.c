@@ -19,6 +19,7 @@
 #include "model/network/network.h"
 #include "model/network/network_build.h"
 #include "model/program/program.h"
+#include "model/static/static_model.h"
 
 #define FAMILY(name) &weft_family_##name,
 static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(FAMILY)};
@@ -293,14 +294,11 @@ static weft_status add_normalization(struct weft_embedding *embedding) {
     return WEFT_OK;
 }
 
-/* Vectors of texts have length 1, as llama.cpp gives them: the file says only how they are pooled. */
-static weft_status pool_gguf(weft_model *model, uint32_t pooling) {
-    if (pooling == 0) {
-        return WEFT_OK;
-    }
+/* Has a model make vectors of texts, of length 1 if it normalizes. */
+static weft_status pool_by(weft_model *model, uint32_t pooling, bool normalizes) {
     WEFT_TRY(
         weft_embedding_set(&model->embedding, weft_embed_params(.pooling = pooling), &model->host));
-    WEFT_TRY(add_normalization(model->embedding));
+    WEFT_TRY(normalizes ? add_normalization(model->embedding) : WEFT_OK);
     return describe_embedding(model);
 }
 
@@ -317,8 +315,9 @@ static weft_status load_gguf(weft_model **out, const char *path, const weft_host
                                                     .label = path},
                         host);
     }
-    if (status == WEFT_OK) {
-        status = pool_gguf(model, parts.pooling);
+    if (status == WEFT_OK &&
+        parts.pooling != 0) { /* normalized as llama.cpp does it: the file does not say */
+        status = pool_by(model, parts.pooling, true);
     }
     weft_gguf_model_clear(&parts, host);
     if (status == WEFT_OK) {
@@ -329,12 +328,52 @@ static weft_status load_gguf(weft_model **out, const char *path, const weft_host
     return status;
 }
 
+/* The rules of texts that go with a static embedding, once there is its tokenizer. */
+static void follow_rules(weft_model *model, enum weft_bag_rules rules) {
+    const uint32_t most = weft_tokenizer_facts(model->tokenizer).most;
+    if (rules == WEFT_BAG_MODEL2VEC) {
+        weft_tokenizer_truncate_plainly(model->tokenizer);
+    } else if (most > 0 && most < model->info.max_length) {
+        model->info.max_length = model->loaded_length = most;
+    }
+}
+
+static weft_status load_static(weft_model **out, const char *folder, enum weft_bag_rules rules,
+                               const weft_host *host) {
+    struct weft_static_model parts = {.config = NULL};
+    weft_model *model = NULL;
+    weft_status status = weft_static_model_open(&parts, folder, rules, host);
+    if (status == WEFT_OK) {
+        status = create(&model,
+                        &(struct weft_model_source){.config = parts.config,
+                                                    .checkpoint = parts.checkpoint,
+                                                    .tokenizer = parts.tokenizer,
+                                                    .tokenizer_size = parts.tokenizer_size,
+                                                    .label = folder},
+                        host);
+    }
+    if (status == WEFT_OK) {
+        follow_rules(model, rules);
+        *out = model;
+    }
+    if (status == WEFT_OK && rules == WEFT_BAG_MODEL2VEC) {
+        status = pool_by(model, WEFT_EMBED_MEAN, parts.normalizes);
+    }
+    weft_static_model_clear(&parts, host);
+    return status;
+}
+
 static weft_status load_any_folder(weft_model **out, const char *folder, const weft_host *host) {
     struct weft_embedding *embedding = NULL;
     weft_model *model = NULL;
     WEFT_TRY(weft_embedding_load(&embedding, folder, host));
-    weft_status status = load_folder(&model, embedding ? embedding->encoder : folder,
-                                     embedding && !embedding->scores_pairs, host);
+    weft_status status =
+        embedding && embedding->is_static
+            ? load_static(&model, embedding->encoder, WEFT_BAG_SENTENCE_TRANSFORMERS, host)
+        : !embedding && weft_static_model_is_there(folder)
+            ? load_static(&model, folder, WEFT_BAG_MODEL2VEC, host)
+            : load_folder(&model, embedding ? embedding->encoder : folder,
+                          embedding && !embedding->scores_pairs, host);
     if (model && embedding) {
         status = take_embedding(model, embedding);
     } else {
@@ -582,6 +621,15 @@ static bool takes_special(const weft_model *model) {
            weft_tokenizer_marks_prompts(model->tokenizer);
 }
 
+static weft_status encode(struct weft_encoded *encoded, const weft_model *model,
+                          const struct weft_encode_request *request) {
+    const weft_network_config *config = model->network ? &model->network->config : NULL;
+    return config && config->embedding.bag != WEFT_BAG_NONE
+               ? weft_static_encode(encoded, model->tokenizer, request,
+                                    (enum weft_bag_rules)config->embedding.bag, config->vocab_size)
+               : weft_tokenizer_encode(model->tokenizer, request, encoded);
+}
+
 static weft_status fail_without_tokens(const weft_model *model, bool is_empty) {
     return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text %shas no tokens",
                      is_empty ? "is empty and " : "");
@@ -601,7 +649,7 @@ weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
         .with_offsets = true,
         .maximum = params->max_tokens > 0 ? params->max_tokens : model->info.max_length};
     struct weft_encoded encoded = {0};
-    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, &request, &encoded));
+    WEFT_TRY(encode(&encoded, model, &request));
     if (encoded.count == 0) {
         weft_encoded_clear(&encoded, &model->host);
         return fail_without_tokens(model, params->size == 0 && params->pair_size == 0);
@@ -628,15 +676,20 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
     WEFT_GIVEN(weft_model_host(model), model, tokens, count);
     WEFT_GIVEN_LIST(weft_model_host(model), text, size);
     WEFT_GIVEN(&model->host, text);
-    int32_t *ids = NULL;
-    uint32_t id_count = 0;
-    WEFT_TRY(weft_tokenizer_encode_ids(model->tokenizer, text, size, takes_special(model),
-                                       model->info.max_length, &ids, &id_count));
-    if (id_count == 0) {
+    struct weft_encoded encoded = {0};
+    const struct weft_encode_request request = {.text = text,
+                                                .size = size,
+                                                .no_special = !takes_special(model),
+                                                .maximum = model->info.max_length};
+    WEFT_TRY(encode(&encoded, model, &request));
+    if (encoded.count == 0) {
+        weft_encoded_clear(&encoded, &model->host);
         return fail_without_tokens(model, size == 0);
     }
-    *tokens = ids;
-    *count = id_count;
+    *tokens = encoded.tokens;
+    *count = encoded.count;
+    encoded.tokens = NULL;
+    weft_encoded_clear(&encoded, &model->host);
     return WEFT_OK;
 }
 

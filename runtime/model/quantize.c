@@ -150,6 +150,19 @@ static weft_status refuse_gguf(const char *folder, const weft_host *host) {
                      folder);
 }
 
+/* Its table is made of what its files say, which have no scales. */
+static weft_status refuse_static(const weft_model *model, const char *folder,
+                                 const weft_host *host) {
+    weft_model_info about;
+    WEFT_TRY(weft_model_get_info(model, &about));
+    return strcmp(about.mixing, "model2vec") != 0
+               ? WEFT_OK
+               : weft_fail(host, WEFT_UNSUPPORTED,
+                           "%s: expected a network, found a static embedding: the weight storage "
+                           "int8 of a device keeps its table in bytes",
+                           folder);
+}
+
 weft_status weft_model_quantize(weft_quantize_info *info, const char *folder, const char *out,
                                 weft_stored stored, const weft_host *host) {
     WEFT_ENTER;
@@ -164,7 +177,10 @@ weft_status weft_model_quantize(weft_quantize_info *info, const char *folder, co
     WEFT_TRY(check_folders(folder, out, host));
     WEFT_TRY(refuse_gguf(folder, host));
     WEFT_TRY(weft_model_load(&model, folder, host));
-    const weft_status status = quantize(info ? info : &ignored, model, folder, out, stored, host);
+    weft_status status = refuse_static(model, folder, host);
+    if (status == WEFT_OK) {
+        status = quantize(info ? info : &ignored, model, folder, out, stored, host);
+    }
     weft_model_destroy(&model);
     return status;
 }

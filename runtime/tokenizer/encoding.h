@@ -53,7 +53,8 @@ enum weft_truncation_strategy { WEFT_TRUNCATE_LONGEST, WEFT_TRUNCATE_FIRST, WEFT
 
 struct weft_truncation {
     enum weft_truncation_strategy strategy;
-    bool left; /* the first tokens go, not the last */
+    bool left;     /* the first tokens go, not the last */
+    uint32_t most; /* tokens that tokenizer.json itself says; 0: it says none */
 };
 
 /** Tokens that a tokenizer puts around texts. */

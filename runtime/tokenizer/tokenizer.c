@@ -62,6 +62,10 @@ const weft_digest *weft_tokenizer_digest(const weft_tokenizer *tokenizer) {
     return &tokenizer->digest;
 }
 
+const weft_host *weft_tokenizer_host(const weft_tokenizer *tokenizer) {
+    return &tokenizer->host;
+}
+
 bool weft_tokenizer_marks_prompts(const weft_tokenizer *tokenizer) {
     return tokenizer->kind == KIND_JSON;
 }
@@ -72,6 +76,17 @@ const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer) {
                                         [KIND_SENTENCEPIECE] = "sentencepiece",
                                         [KIND_JSON] = "tokenizer.json"};
     return names[tokenizer->kind];
+}
+
+struct weft_token_facts weft_tokenizer_facts(const weft_tokenizer *tokenizer) {
+    return tokenizer->kind == KIND_JSON ? weft_json_tokenizer_facts(tokenizer->json)
+                                        : (struct weft_token_facts){.unknown = -1};
+}
+
+void weft_tokenizer_truncate_plainly(weft_tokenizer *tokenizer) {
+    if (tokenizer->kind == KIND_JSON) {
+        weft_json_tokenizer_truncate_plainly(tokenizer->json);
+    }
 }
 
 /* ---- the kinds ---- */

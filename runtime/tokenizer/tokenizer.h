@@ -9,6 +9,7 @@
 
 #include "core/hash.h"
 #include "tokenizer/encoding.h"
+#include "tokenizer/json/json_tokenizer.h"
 
 typedef struct weft_tokenizer weft_tokenizer;
 
@@ -94,8 +95,17 @@ bool weft_tokenizer_marks_prompts(const weft_tokenizer *tokenizer);
 /** The SHA-256 of the file that it was read from; zeros where there is none. */
 const weft_digest *weft_tokenizer_digest(const weft_tokenizer *tokenizer);
 
+/** Where it has its memory, and logs. */
+const weft_host *weft_tokenizer_host(const weft_tokenizer *tokenizer);
+
 /** "bytes", "sentencepiece", "tokenizer.json" or "none". */
 const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer);
+
+/** Zeros, and no unknown token, of any but a tokenizer.json. */
+struct weft_token_facts weft_tokenizer_facts(const weft_tokenizer *tokenizer);
+
+/** As weft_json_tokenizer_truncate_plainly; nothing of others. */
+void weft_tokenizer_truncate_plainly(weft_tokenizer *tokenizer);
 
 /** One text or a pair, and what is wanted of it. */
 struct weft_encode_request {

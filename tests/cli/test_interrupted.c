@@ -110,6 +110,61 @@ static uint32_t stop_behind_rows(const struct run *whole, char *folder,
     return count;
 }
 
+/* As a kill leaves them: the file has its other name, and a piece of what came next. */
+static void make_killed(const char *folder, const char *name) {
+    static const char more[] = "\x01\x02{\"vector\": [0.5";
+    size_t size = 0;
+    char *path = weft_test_path(folder, name);
+    char *part = weft_test_path(folder, weft_test_text("%s.part", name));
+    uint8_t *bytes = weft_test_read(path, &size);
+    uint8_t *all = weft_test_keep(size + sizeof more);
+    memcpy(all, bytes, size);
+    memcpy(all + size, more, sizeof more);
+    (void)weft_test_write(folder, weft_test_text("%s.part", name), (char *)all, size + sizeof more);
+    assert_int_equal(access(part, F_OK), 0);
+    assert_int_equal(unlink(path), 0);
+    free(bytes);
+}
+
+PLACE_TEST(killed_commands_go_on, place) {
+    static const char *const names[] = {"out.npy", "out.jsonl"};
+    const char *model = write_tiny_model(place->folder, "model", &classifier);
+    const char *lines = write_lines(place->folder, false);
+    for (size_t i = 0; i < 2; i++) {
+        const char *const arguments[] = {"embed",   model,      "--pooling", "mean",
+                                         "--lines", lines,      "--out",     names[i],
+                                         "--json",  "--resume", NULL};
+        uint64_t looks = 0, ignored = 0;
+        size_t size = 0, found_size = 0;
+        struct run whole = run_in(weft_test_folder(), arguments, 0, &looks);
+        char *folder = weft_test_folder();
+        struct run first = {.code = 0};
+        for (uint32_t tries = 0; tries < 100; tries++) {
+            first = run_in(folder, arguments, looks - draw(looks / 3), &ignored);
+            if (access(weft_test_path(folder, weft_test_text("%s.resume", names[i])), F_OK) == 0) {
+                break;
+            }
+            clear(&first);
+        }
+        assert_true(was_stopped(&first));
+        clear(&first);
+        make_killed(folder, names[i]);
+        struct run run = run_in(folder, arguments, 0, &ignored);
+        assert_false(was_stopped(&run));
+        uint8_t *expected = weft_test_read(weft_test_path(whole.folder, names[i]), &size);
+        uint8_t *found = weft_test_read(weft_test_path(folder, names[i]), &found_size);
+        assert_int_equal(found_size, size);
+        assert_memory_equal(found, expected, size);
+        assert_int_equal(weft_test_entries(folder), 1);
+        assert_string_equal(json_string_value(part(part(report_of(&run), "output"), "sha256")),
+                            json_string_value(part(part(report_of(&whole), "output"), "sha256")));
+        free(expected);
+        free(found);
+        clear(&run);
+        clear(&whole);
+    }
+}
+
 PLACE_TEST(rows_go_on_to_the_same_bytes, place) {
     const struct tiny_model another = {
         .task = "classify", .vocabulary = BYTES, .outputs = OUTPUTS, .bytes = true, .seed = 8};

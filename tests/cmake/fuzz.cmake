@@ -24,11 +24,13 @@ set(weft_fuzz_report_sources bench/file.c bench/compare.c bench/noise.c bench/cs
 set(weft_fuzz_certificate_sources bench/index.c bench/file.c api/cli/certify/consistent.c api/cli/certify/findings.c
     api/cli/certify/form.c api/cli/output.c api/cli/console_posix.c)
 
-set(weft_fuzz_resume_sources api/cli/partial.c api/cli/logits.c api/cli/host.c api/cli/stop.c api/cli/stop_posix.c api/cli/trial.c
+set(weft_fuzz_resume_sources api/cli/partial.c api/cli/rows.c api/cli/logits.c api/cli/host.c api/cli/stop.c api/cli/stop_posix.c api/cli/trial.c
     api/cli/trial_posix.c api/cli/output.c api/cli/console_posix.c)
 
 set(weft_fuzz_program_sources tests/fuzz/program_grammar.c)
 set(weft_fuzz_sentences_sources tests/fuzz/program_grammar.c)
+set(weft_fuzz_static_sources tests/fuzz/program_grammar.c)
+set(weft_fuzz_table_sources tests/fuzz/program_grammar.c)
 
 # weft_add_fuzz_test(<test> <label> <seconds> <entry> <corpus>)
 function(weft_add_fuzz_test test label seconds name corpus)

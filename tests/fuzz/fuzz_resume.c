@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what `weft embed --resume` finds beside its rows, which are 2 of 3 values: it is refused, or it is of these. */
+/* Any bytes as what `weft embed --resume` finds beside its rows, which are 2 of 3 values: it is refused, or it is of these or the first. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "logits.h"
-#include "partial.h"
+#include "rows.h"
 
 #define MEMORY ((size_t)4 << 20)
 #define ROWS   2
@@ -43,20 +43,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const weft_host host = fuzz_small_host(&left, MEMORY);
     weft_cli_partial expected = {.width = WIDTH};
     weft_cli_partial found = {0};
-    float *rows = NULL;
+    weft_cli_rows rows = {.is_open = false};
     memcpy(expected.model, zeros, sizeof zeros);
     memcpy(expected.prompt, zeros, sizeof zeros);
     const char *path = write_rows();
     snprintf(name, sizeof name, "%s.resume", path);
     write_file(name, data, size);
-    const int code = weft_cli_partial_read(&found, &rows, path, &expected, &host);
-    fuzz_expect((code == WEFT_CLI_FINE) == (rows != NULL));
-    if (rows) {
-        fuzz_expect(found.count == ROWS && found.width == WIDTH);
-        fuzz_expect(strcmp(found.rows, weft_cli_digest(values, ROWS * WIDTH, digest)) == 0);
-        fuzz_expect(memcmp(rows, values, sizeof values) == 0);
+    if (weft_cli_partial_read(&found, path, &expected, &host) == WEFT_CLI_FINE) {
+        fuzz_expect(found.count > 0 && found.width == WIDTH);
+        const int code = weft_cli_rows_reopen(&rows, path, &found, &host);
+        fuzz_expect((code == WEFT_CLI_FINE) ==
+                    (found.count <= ROWS &&
+                     strcmp(found.rows,
+                            weft_cli_digest(values, (uint64_t)found.count * WIDTH, digest)) == 0));
+        fuzz_expect(code != WEFT_CLI_FINE || rows.count == found.count);
+        weft_cli_rows_close(&rows);
     }
-    weft_free(&host, rows);
     fuzz_expect(left == MEMORY);
     return 0;
 }

@@ -113,12 +113,12 @@ static void make_modules(char text[TEXT_SIZE], struct fuzz_choices *choices) {
         const char *type, *path;
     } modules[] = {{"Dense", "2_Dense"}, {"Normalize", "3_Normalize"}, {"Pooling", "1_Pooling"},
                    {"Transformer", ""},  {"Dense", "../2_Dense"},      {"Dense", "missing"},
-                   {"Dropout", ""},      {"Dense", "1_Pooling"}};
+                   {"Dropout", ""},      {"Dense", "1_Pooling"},       {"StaticEmbedding", ""}};
     const uint32_t count = 2 + fuzz_choose(choices, 6);
     const bool usual = fuzz_choose(choices, 8) < 7;
     append(text, "[");
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t kind = usual && i < 2 ? 3 - i : fuzz_choose(choices, usual ? 2 : 8);
+        const uint32_t kind = usual && i < 2 ? 3 - i : fuzz_choose(choices, usual ? 2 : 9);
         append(text, i == 0 ? "{\"type\":\"sentence_transformers.models."
                             : ",{\"type\":\"sentence_transformers.models.");
         append(text, modules[kind].type);

@@ -25,6 +25,7 @@ static struct {
     weft_decoder *decoder;
     weft_generator *generator;
     weft_texts *texts;
+    weft_search *search;
     weft_receipt *receipt;
     weft_frame_queue *queue;
     weft_op *op;
@@ -81,6 +82,7 @@ void *weft_null_object(const char *type) {
                  {"weft_decoder", made.decoder},
                  {"weft_generator", made.generator},
                  {"weft_texts", made.texts},
+                 {"weft_search", made.search},
                  {"weft_receipt", made.receipt},
                  {"weft_frame_queue", made.queue},
                  {"weft_op", made.op},
@@ -307,6 +309,7 @@ static void make_plan(void) {
 
 static void make_model(const char *folder) {
     static const int32_t token = 1;
+    static const float query[] = {1, 2};
     static const weft_prompt prompt = {.tokens = &token, .count = 1};
     expect(weft_model_load(&made.model, folder, &host), "model");
     expect(weft_decoder_create(&made.decoder, made.model, made.device, NULL), "decoder");
@@ -314,6 +317,10 @@ static void make_model(const char *folder) {
                                  weft_generator_params(.prompts = &prompt, .prompt_count = 1)),
            "generator");
     expect(weft_texts_create(&made.texts, made.model, made.device, NULL), "texts");
+    expect(weft_search_create(
+               &made.search, weft_search_params(.queries = query, .count = 1, .width = 2, .top = 1),
+               &host),
+           "search");
     expect(weft_receipt_create(&made.receipt, made.device, NULL), "receipt");
 }
 
@@ -340,6 +347,7 @@ static void use_op(void) {
 
 static void destroy_all(void) {
     weft_receipt_destroy(&made.receipt);
+    weft_search_destroy(&made.search);
     weft_texts_destroy(&made.texts);
     weft_generator_destroy(&made.generator);
     weft_decoder_destroy(&made.decoder);

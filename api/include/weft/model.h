@@ -22,7 +22,7 @@ typedef struct weft_model weft_model;
 
 /**
  * Loads and checks a model folder: config.json (Hugging Face layout) and model.safetensors, or the files that
- * model.safetensors.index.json names; or a GGUF file, perhaps alone in a folder (api/MODELS.md). Every tensor the config
+ * model.safetensors.index.json names; a static embedding; or a GGUF file, perhaps alone in a folder (api/MODELS.md). Every tensor the config
  * asks for must be there with the right shape and finite values. No device is needed. host may be null.
  * Errors: WEFT_NOT_FOUND, WEFT_BAD_FILE and WEFT_UNSUPPORTED, naming file, field or tensor, expected and found.
  */
@@ -289,8 +289,8 @@ typedef struct weft_encode_params {
 /**
  * Encodes a text, or a pair, with the special tokens that the tokenizer puts around it. If there are too many tokens,
  * the texts' are cut: those at the end of the longer text first, unless tokenizer.json says otherwise. An empty text
- * has the special tokens alone. The arrays are allocated through the model's weft_host; free them with
- * weft_encoding_free. At most max_tokens tokens, each with begin <= end <= the size of its text. A text takes at most
+ * has the special tokens alone; of a static embedding (api/MODELS.md), which has none, the vocabulary's last token, whose
+ * row is zeros. The arrays are allocated through the model's weft_host; free them with weft_encoding_free. At most max_tokens tokens, each with begin <= end <= the size of its text. A text takes at most
  * 2^22 steps and 512 more for each of its bytes, and at most 32 MiB of working memory and 512 bytes more for each of
  * its bytes; usual tokenizers take some 70 of either.
  * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing); WEFT_INVALID_ARGUMENT for texts without

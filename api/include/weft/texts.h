@@ -225,6 +225,48 @@ typedef struct weft_rank_params {
 WEFT_API weft_status weft_texts_rank(weft_ranked *ranked, weft_texts *texts,
                                      const weft_rank_params *params);
 
+/* ---- search ---- */
+
+typedef struct weft_search_params {
+    const float *queries; /**< f32 [count, width], copied */
+    uint32_t count;       /**< at least 1, as the next two */
+    uint32_t width;
+    uint32_t top; /**< how many of the best are kept for each query */
+    /** A name of weft_vector_similarity, or null: the cosine */
+    const char *similarity;
+} weft_search_params;
+
+#ifndef __cplusplus
+#define weft_search_params(...) (&(weft_search_params){__VA_ARGS__})
+#endif
+
+/**
+ * An exact search of vectors for the ones most like some queries. Every vector is compared with every query, by weft_vector_similarity, so that
+ * results are the same on every machine. Vectors are not kept: there may be more than memory holds. One thread at a time.
+ */
+typedef struct weft_search weft_search;
+
+/**
+ * host may be null. Takes memory for queries and results alone.
+ * Errors: WEFT_INVALID_ARGUMENT for a similarity that is not there, or sizes of 0; WEFT_OUT_OF_HOST_MEMORY.
+ */
+WEFT_API weft_status weft_search_create(weft_search **search, const weft_search_params *params,
+                                        const weft_host *host);
+WEFT_API void weft_search_destroy(weft_search **search);
+
+/**
+ * Looks at `count` more vectors f32 [count, width], which are numbered from 0 on in the order in which they come.
+ * Errors: WEFT_INVALID_ARGUMENT for more than 2^32 - 1 in all; WEFT_CANCELLED, after which the search is of no use.
+ */
+WEFT_API weft_status weft_search_add(weft_search *search, const float *vectors, uint32_t count);
+
+/**
+ * The best for a query so far, *count of them, at most `top`, for which `ranked` has room: in the order of weft_rank, so that of equal ones
+ * the first comes first.
+ */
+WEFT_API weft_status weft_search_best(const weft_search *search, uint32_t query,
+                                      weft_ranked *ranked, uint32_t *count);
+
 /* ---- parts of texts ---- */
 
 /** Place of a part of a text, in whole characters, as tokens may be parts of one. */

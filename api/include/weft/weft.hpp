@@ -128,6 +128,7 @@ class model;
 class decoder;
 class generator;
 class texts;
+class search;
 class receipt;
 class executable;
 class op;
@@ -867,6 +868,20 @@ class texts : public handle<::weft_texts, weft_texts_destroy> {
     result<::weft_texts_info> info() const noexcept;
     /** weft_texts_rank of weft/texts.h. */
     status rank(::weft_ranked &ranked, const ::weft_rank_params &params) noexcept;
+};
+
+/** Owns a weft_search: what it is, and what threads may do with it, is said there. */
+class search : public handle<::weft_search, weft_search_destroy> {
+  public:
+    using handle::handle;
+
+    /** weft_search_create of weft/texts.h. */
+    static result<weft::search> create(const ::weft_search_params &params,
+                                       const ::weft_host *host = nullptr) noexcept;
+    /** weft_search_add of weft/texts.h. */
+    status add(span<const float> vectors) noexcept;
+    /** weft_search_best of weft/texts.h. */
+    status best(uint32_t query, ::weft_ranked &ranked, uint32_t *count) const noexcept;
 };
 
 /** Owns a weft_receipt: what it is, and what threads may do with it, is said there. */
@@ -3263,6 +3278,24 @@ inline status texts::rank(::weft_ranked &ranked, const ::weft_rank_params &param
     return weft_texts_rank(&ranked, get(), &params);
 }
 
+inline result<weft::search> search::create(const ::weft_search_params &params,
+                                           const ::weft_host *host) noexcept {
+    ::weft_search *made = nullptr;
+    const weft_status code = weft_search_create(&made, &params, host);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::search(made);
+}
+
+inline status search::add(span<const float> vectors) noexcept {
+    return weft_search_add(get(), vectors.data(), static_cast<uint32_t>(vectors.size()));
+}
+
+inline status search::best(uint32_t query, ::weft_ranked &ranked, uint32_t *count) const noexcept {
+    return weft_search_best(get(), query, &ranked, count);
+}
+
 inline result<weft::receipt> receipt::create(weft::device &device,
                                              const ::weft_receipt_params &params) noexcept {
     ::weft_receipt *made = nullptr;
@@ -3773,6 +3806,7 @@ using texts_run_params = ::weft_texts_run_params;
 using texts_info = ::weft_texts_info;
 using ranked = ::weft_ranked;
 using rank_params = ::weft_rank_params;
+using search_params = ::weft_search_params;
 using text_part = ::weft_text_part;
 using receipt_params = ::weft_receipt_params;
 using record_info = ::weft_record_info;

@@ -57,6 +57,10 @@ CALLS = [
     ("example", lambda m: weft.example("../weft"), "name: expected one of languages, terms, found '../weft'"),
     ("quantize", lambda m: weft.quantize(3, "out"), "folder: expected a path, found int"),
     ("quantize", lambda m: weft.quantize(MODELS / "langid", None), "out: expected a path, found NoneType"),
+    ("search", lambda m: weft.search(np.ones((3, 2)), np.ones(3)), r"vectors: expected \[n, 3\], as the queries have values"),
+    ("search", lambda m: weft.search(np.ones((3, 2)), np.ones(2), top=0), "top: expected"),
+    ("embed_parquet", lambda m: weft.embed_parquet(m, 3, "out", "text"), "source: expected a path, found int"),
+    ("embed_parquet", lambda m: weft.embed_parquet(m, "in", None, "text"), "target: expected a path, found NoneType"),
     ("Pool", lambda m: weft.Pool(3.5), "devices: expected \"all\""),
     ("Pool", lambda m: weft.Pool([]), "devices: .* an empty list"),
     ("Pool", lambda m: weft.Pool(threads=-1), "threads"),
@@ -156,7 +160,7 @@ def test_every_public_function_is_tried():
              for name, _, _ in [*CALLS, *OF_TORCH, *OF_ONNX]}
     mixers = set(weft.ops.__all__)
     public = {name for name in weft.__all__ if callable(getattr(weft, name)) and name not in mixers}
-    without = {"Answer", "Classification", "DeviceInfo", "DeviceStats", "Encoding", "Entity", "Launch", "ModelInfo",
+    without = {"Answer", "Classification", "DeviceInfo", "DeviceStats", "Encoding", "Entity", "Found", "Launch", "ModelInfo",
                "Operand", "Outputs", "Plan", "PlanInfo", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Record",
                "Symbol", "Table", "Tensor", "default_device", "devices"}
     raised = {name for name in public if isinstance(getattr(weft, name), type) and issubclass(getattr(weft, name), Exception)}

@@ -37,6 +37,10 @@ int weft_system_read(size_t *count, int file, void *data, size_t size);
 int weft_system_read_at(size_t *count, int file, void *data, size_t size, uint64_t offset);
 /** At most `size` bytes, at least one. No signal comes of it: EFBIG above the limit of files, EPIPE where nobody reads. */
 int weft_system_write(size_t *count, int file, const void *data, size_t size);
+/** Where the next bytes are written. */
+int weft_system_seek(int file, uint64_t offset);
+/** Cuts a regular file off behind so many bytes. */
+int weft_system_resize(int file, uint64_t size);
 /** Until the device has it. */
 int weft_system_sync(int file);
 int weft_system_facts_of(weft_file_facts *facts, int file);

@@ -106,6 +106,18 @@ int weft_system_write(size_t *count, int file, const void *data, size_t size) {
     return done > 0 ? 0 : done < 0 ? errno : EIO;
 }
 
+int weft_system_seek(int file, uint64_t offset) {
+    return lseek(file, (off_t)offset, SEEK_SET) < 0 ? errno : 0;
+}
+
+int weft_system_resize(int file, uint64_t size) {
+    int result;
+    do {
+        result = ftruncate(file, (off_t)size);
+    } while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
 int weft_system_sync(int file) {
     return fsync(file) == 0 ? 0 : errno;
 }

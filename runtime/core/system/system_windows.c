@@ -319,6 +319,14 @@ int weft_system_write(size_t *count, int file, const void *data, size_t size) {
     return done > 0 ? 0 : done < 0 ? errno : EIO;
 }
 
+int weft_system_seek(int file, uint64_t offset) {
+    return _lseeki64(file, (__int64)offset, SEEK_SET) < 0 ? errno : 0;
+}
+
+int weft_system_resize(int file, uint64_t size) {
+    return _chsize_s(file, (__int64)size);
+}
+
 int weft_system_sync(int file) {
     return _commit(file) == 0 ? 0 : errno;
 }

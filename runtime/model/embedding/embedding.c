@@ -200,7 +200,8 @@ static weft_status read_folder(struct weft_embedding *embedding, const char *fol
     weft_free(host, path);
     WEFT_TRY(status);
     WEFT_TRY(weft_embedding_read_modules(embedding, folder, modules));
-    return read_limits(embedding);
+    return embedding->is_static ? WEFT_OK
+                                : read_limits(embedding); /* its tokenizer.json has them */
 }
 
 static struct weft_embedding *create(const weft_host *host) {

@@ -45,6 +45,7 @@ struct weft_embedding {
     char *default_prompt;  /* the name of one of them, or null */
     char *similarity;      /* or null */
     char *encoder;         /* the folder of config.json, or null: not read from one */
+    bool is_static;        /* it is that of a StaticEmbedding, without a config.json */
     uint32_t max_length;   /* in tokens; 0: the model's */
     uint32_t truncate_dim; /* of the folder: a vector's first values are its result; 0: all */
     uint32_t dimension;    /* the same as asked for; 0: the folder's */

@@ -297,25 +297,47 @@ static bool is_below(const char *path) {
     return path[0] != '/' && path[0] != '\\' && !strchr(path, ':') && !strstr(path, "..");
 }
 
-static weft_status read_step(struct weft_embedding *embedding, const char *name, const char *folder,
-                             const weft_json_fields *fields) {
+enum module {
+    TRANSFORMER,
+    STATIC_EMBEDDING,
+    POOLING,
+    NORMALIZE,
+    DENSE,
+    LAYER_NORM,
+    DROPOUT,
+    OTHER
+};
+
+static enum module module_of(const char *type) {
+    static const char *const names[] = {"Transformer", "StaticEmbedding", "Pooling", "Normalize",
+                                        "Dense",       "LayerNorm",       "Dropout"};
+    const char *name = module_name(type);
+    size_t i = 0;
+    while (name && i < COUNT(names) && strcmp(name, names[i]) != 0) {
+        i++;
+    }
+    return name ? (enum module)i : OTHER;
+}
+
+static weft_status read_step(struct weft_embedding *embedding, enum module module,
+                             const char *folder, const weft_json_fields *fields) {
     struct weft_embedding_step *step = &embedding->steps[embedding->step_count++];
-    const bool pools = strcmp(name, "Pooling") == 0;
+    const bool pools = module == POOLING;
     if (pools != (embedding->step_count == 1)) {
-        return weft_json_fail(
-            fields, WEFT_UNSUPPORTED, "type",
-            "Transformer, then Pooling, then Normalize, Dense, LayerNorm and Dropout",
-            json_object_get(fields->object, "type"));
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
+                              "Transformer and Pooling, or StaticEmbedding, then Normalize, Dense, "
+                              "LayerNorm and Dropout",
+                              json_object_get(fields->object, "type"));
     }
     if (pools) {
         step->kind = WEFT_EMBEDDING_POOL;
         return weft_embedding_read_pooling(step, folder, &embedding->host);
     }
-    if (strcmp(name, "Dense") == 0) {
+    if (module == DENSE) {
         step->kind = WEFT_EMBEDDING_DENSE;
         return weft_embedding_read_dense(step, folder, &embedding->host);
     }
-    if (strcmp(name, "LayerNorm") == 0) {
+    if (module == LAYER_NORM) {
         step->kind = WEFT_EMBEDDING_LAYER_NORM;
         return read_layer_norm(step, folder, &embedding->host);
     }
@@ -323,33 +345,52 @@ static weft_status read_step(struct weft_embedding *embedding, const char *name,
     return check_normalize(folder, &embedding->host);
 }
 
+/* The mean of its rows is the text's vector. */
+static void take_static(struct weft_embedding *embedding) {
+    struct weft_embedding_step *step = &embedding->steps[embedding->step_count++];
+    embedding->is_static = true;
+    step->kind = WEFT_EMBEDDING_POOL;
+    weft_embedding_set_poolings(step, WEFT_EMBED_MEAN);
+}
+
+/* The first module, whose folder it takes. */
+static weft_status take_encoder(struct weft_embedding *embedding, enum module module,
+                                char *folder) {
+    embedding->encoder = folder;
+    if (module == STATIC_EMBEDDING) {
+        take_static(embedding);
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_place(const struct weft_embedding *embedding, enum module module,
+                               const weft_json_fields *fields) {
+    const bool is_first = module == TRANSFORMER || module == STATIC_EMBEDDING;
+    const json_t *type = json_object_get(fields->object, "type");
+    if (embedding->scores_pairs && (module != TRANSFORMER || embedding->encoder)) {
+        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
+                              "a Transformer alone in a CrossEncoder's folder", type);
+    }
+    return module != OTHER && is_first == !embedding->encoder
+               ? WEFT_OK
+               : weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
+                                "sentence_transformers' Transformer and Pooling, or "
+                                "StaticEmbedding, then any of Normalize, Dense, LayerNorm and "
+                                "Dropout",
+                                type);
+}
+
 static weft_status read_module(struct weft_embedding *embedding, const char *folder,
                                const weft_json_fields *fields) {
-    static const char *const known[] = {"Transformer", "Pooling",   "Normalize",
-                                        "Dense",       "LayerNorm", "Dropout"};
     const weft_host *host = &embedding->host;
     const char *type = NULL;
     const char *path = "";
     WEFT_TRY(weft_known_check(&weft_module_fields, fields));
     WEFT_TRY(weft_json_string(&type, fields, "type"));
     WEFT_TRY(weft_json_optional_string(&path, fields, "path"));
-    const char *name = module_name(type);
-    size_t kind = 0;
-    while (name && kind < COUNT(known) && strcmp(name, known[kind]) != 0) {
-        kind++;
-    }
-    if (embedding->scores_pairs && (kind != 0 || embedding->encoder)) {
-        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
-                              "a Transformer alone in a CrossEncoder's folder",
-                              json_object_get(fields->object, "type"));
-    }
-    if (!name || kind == COUNT(known) || (kind == 0) != !embedding->encoder) {
-        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
-                              "sentence_transformers' Transformer, then Pooling, then any of "
-                              "Normalize, Dense, LayerNorm and Dropout",
-                              json_object_get(fields->object, "type"));
-    }
-    if (strcmp(name, "Dropout") == 0) { /* only training drops values */
+    const enum module module = module_of(type);
+    WEFT_TRY(check_place(embedding, module, fields));
+    if (module == DROPOUT) { /* only training drops values */
         return WEFT_OK;
     }
     if (!is_below(path)) {
@@ -360,11 +401,10 @@ static weft_status read_module(struct weft_embedding *embedding, const char *fol
     if (!inner) {
         return weft_fail_memory(host, "a path");
     }
-    if (kind == 0) {
-        embedding->encoder = inner;
-        return WEFT_OK;
+    if (!embedding->encoder) {
+        return take_encoder(embedding, module, inner);
     }
-    const weft_status status = read_step(embedding, name, inner, fields);
+    const weft_status status = read_step(embedding, module, inner, fields);
     weft_free(host, inner);
     return status;
 }

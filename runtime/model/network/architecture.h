@@ -50,6 +50,7 @@
     X(starcoder2)              \
     X(stablelm)                \
     X(hyenadna)                \
+    X(model2vec)               \
     X(transformer)             \
     X(performer)               \
     X(cosformer)               \

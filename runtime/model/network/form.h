@@ -27,6 +27,12 @@ static inline void weft_layer_set_put(weft_layer_set *set, uint32_t layer, bool 
     set->bits[layer / 32] = is_in ? set->bits[layer / 32] | bit : set->bits[layer / 32] & ~bit;
 }
 
+/** Of texts whose tokens are a bag: whose rules say which they are (model/static/static_model.h). */
+enum weft_bag_rules { WEFT_BAG_NONE = 0, WEFT_BAG_SENTENCE_TRANSFORMERS, WEFT_BAG_MODEL2VEC };
+
+/** In a config; null ends them. */
+extern const char *const weft_bag_rule_names[];
+
 typedef struct weft_embedding_form {
     uint32_t types;           /**< rows of a table of token types, or 0 */
     uint32_t tasks;           /**< rows of a table whose first row is added to every token, or 0 */
@@ -34,6 +40,7 @@ typedef struct weft_embedding_form {
     uint32_t size;            /**< channels of the tables; 0: hidden_size */
     bool projection;          /**< a map to hidden_size behind the embedding */
     float scale;              /**< of the tokens' rows; 0: 1 */
+    uint32_t bag;             /**< weft_bag_rules; NONE: texts are sequences */
 } weft_embedding_form;
 
 /** As weft_rope_params has them. */

@@ -49,7 +49,7 @@ double weft_model_pair_score(const weft_model *model, float value) {
     return (value >= 0 ? 1.0 : small) / (1.0 + small);
 }
 
-static int compare(const void *left, const void *right) {
+int weft_ranked_compare(const void *left, const void *right) {
     const weft_ranked *a = left;
     const weft_ranked *b = right;
     const bool numbers[] = {!isnan(a->score), !isnan(b->score)};
@@ -65,7 +65,7 @@ static int compare(const void *left, const void *right) {
 void weft_rank(weft_ranked *ranked, uint32_t count) {
     WEFT_ENTER;
     if (ranked && count > 0) {
-        qsort(ranked, count, sizeof *ranked, compare);
+        qsort(ranked, count, sizeof *ranked, weft_ranked_compare);
     }
 }
 

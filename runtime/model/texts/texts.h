@@ -7,4 +7,7 @@
 
 weft_model *weft_texts_model(const weft_texts *texts);
 
+/** For qsort: below 0 where the first weft_ranked stands before the second, as weft_rank sorts. */
+int weft_ranked_compare(const void *left, const void *right);
+
 #endif

@@ -167,6 +167,10 @@ void weft_json_tokenizer_truncate_left(struct weft_json_tokenizer *tokenizer, bo
     tokenizer->post.templates.truncation.left = left;
 }
 
+void weft_json_tokenizer_truncate_plainly(struct weft_json_tokenizer *tokenizer) {
+    tokenizer->post.templates.truncation = (struct weft_truncation){0};
+}
+
 void weft_json_tokenizer_set_bert(struct weft_json_tokenizer *tokenizer,
                                   const struct weft_bert_rules *rules) {
     for (uint32_t i = 0; i < tokenizer->normalizer.count; i++) {
@@ -182,6 +186,58 @@ void weft_json_tokenizer_set_bert(struct weft_json_tokenizer *tokenizer,
 const struct weft_templates *weft_json_tokenizer_templates(
     const struct weft_json_tokenizer *tokenizer) {
     return &tokenizer->post.templates;
+}
+
+/* ---- facts ---- */
+
+/* How many tokens have texts of so many characters, which are at most WEFT_MAX_PIECE. */
+struct lengths {
+    uint32_t tokens[WEFT_MAX_PIECE + 1];
+    uint32_t count;
+};
+
+static void count_length(struct lengths *lengths, const char *text, size_t size) {
+    const size_t characters = weft_utf8_count(text, size);
+    lengths->tokens[characters < WEFT_MAX_PIECE ? characters : WEFT_MAX_PIECE]++;
+    lengths->count++;
+}
+
+static void count_lengths(struct lengths *lengths, const struct weft_json_tokenizer *tokenizer) {
+    const struct weft_vocabulary *vocabulary = &tokenizer->model.vocabulary;
+    for (uint32_t id = 0; id < vocabulary->count; id++) {
+        if (vocabulary->pieces[id].type != WEFT_PIECE_NONE) {
+            count_length(lengths, vocabulary->pieces[id].text, vocabulary->pieces[id].size);
+        }
+    }
+    for (uint32_t i = 0; i < tokenizer->added.count; i++) {
+        const struct weft_added_token *token = &tokenizer->added.at[i];
+        if ((uint32_t)token->id >= vocabulary->count ||
+            vocabulary->pieces[token->id].type == WEFT_PIECE_NONE) {
+            count_length(lengths, token->text, token->size);
+        }
+    }
+}
+
+/* The length that is in place `rank` of all, from 0 on. */
+static uint32_t length_at(const struct lengths *lengths, uint32_t rank) {
+    uint32_t length = 0;
+    for (uint32_t before = lengths->tokens[0]; before <= rank && length < WEFT_MAX_PIECE;) {
+        before += lengths->tokens[++length];
+    }
+    return length;
+}
+
+struct weft_token_facts weft_json_tokenizer_facts(const struct weft_json_tokenizer *tokenizer) {
+    struct weft_token_facts facts = {.unknown = tokenizer->model.vocabulary.unknown,
+                                     .most = tokenizer->post.templates.truncation.most};
+    struct lengths lengths = {.count = 0};
+    count_lengths(&lengths, tokenizer);
+    if (lengths.count > 0) {
+        facts.median_characters = (length_at(&lengths, (lengths.count - 1) / 2) +
+                                   length_at(&lengths, lengths.count / 2)) /
+                                  2;
+    }
+    return facts;
 }
 
 /* ---- decoding ---- */

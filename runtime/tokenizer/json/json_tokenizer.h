@@ -35,6 +35,18 @@ struct weft_bert_rules {
 void weft_json_tokenizer_set_bert(struct weft_json_tokenizer *tokenizer,
                                   const struct weft_bert_rules *rules);
 
+/** Cuts from the right, the longer text first, whatever the file says. */
+void weft_json_tokenizer_truncate_plainly(struct weft_json_tokenizer *tokenizer);
+
+/** What a model without a network needs to know of its tokens. */
+struct weft_token_facts {
+    int32_t unknown;            /* the token that stands for what has none, or -1 */
+    uint32_t median_characters; /* of the tokens' texts, as NumPy's median, without its fraction */
+    uint32_t most;              /* tokens of a text that the file itself says; 0: it says none */
+};
+
+struct weft_token_facts weft_json_tokenizer_facts(const struct weft_json_tokenizer *tokenizer);
+
 /** Tokens that it puts around texts. */
 const struct weft_templates *weft_json_tokenizer_templates(
     const struct weft_json_tokenizer *tokenizer);

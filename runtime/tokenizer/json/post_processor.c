@@ -234,6 +234,7 @@ weft_status weft_truncation_read(struct weft_truncation *truncation, const json_
     const struct weft_component component = {.fields = {value, path, host}};
     unsigned strategy = WEFT_TRUNCATE_LONGEST;
     unsigned direction = 0;
+    int64_t most = 0;
     if (!value || json_is_null(value)) {
         return WEFT_OK;
     }
@@ -243,7 +244,9 @@ weft_status weft_truncation_read(struct weft_truncation *truncation, const json_
     WEFT_TRY(weft_component_allow(&component, names));
     WEFT_TRY(weft_component_word(&strategy, &component, "strategy", strategies));
     WEFT_TRY(weft_component_word(&direction, &component, "direction", directions));
+    WEFT_TRY(weft_json_optional_integer(&most, &component.fields, "max_length", 0, INT64_MAX));
     truncation->strategy = (enum weft_truncation_strategy)strategy;
     truncation->left = direction == 1;
+    truncation->most = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
     return WEFT_OK;
 }

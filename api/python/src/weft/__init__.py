@@ -19,6 +19,8 @@ if _TYPE_CHECKING:
     from . import features, flt, nn, ops
     from . import torch_ops as torch_ops  # not in __all__: it needs PyTorch
     from ._examples import example
+    from ._parquet import embed_parquet
+    from ._search import Found, search
     from .cross_encoder import CrossEncoder
     from .device import Device, DeviceInfo, DeviceStats, default_device, devices
     from .errors import (
@@ -56,6 +58,8 @@ __version__ = _text_of(_lib.weft_version())
 # Where each name is. Modules are imported when something of them is asked for: the package itself takes a third of the time.
 _PLACES = {name: place for place, names in {
     "_examples": ("example",),
+    "_parquet": ("embed_parquet",),
+    "_search": ("Found", "search"),
     "cross_encoder": ("CrossEncoder",),
     "device": ("Device", "DeviceInfo", "DeviceStats", "default_device", "devices"),
     "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
@@ -78,12 +82,14 @@ _OTHER_MODULES = ("torch_ops",)  # that need PyTorch when they are imported
 if _TYPE_CHECKING:
     __all__ = [
         "Answer", "BadFile", "Cancelled", "Classification", "CompileError", "CrossEncoder", "Device", "DeviceInfo",
-        "DeviceLost", "DeviceStats", "DriverError", "Encoding", "Entity", "Graph", "InvalidArgument", "IoError", "Launch",
-        "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory", "Outputs",
+        "DeviceLost", "DeviceStats", "DriverError", "Encoding", "Entity", "Found", "Graph", "InvalidArgument", "IoError",
+        "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory",
+        "Outputs",
         "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record",
         "SentenceTransformer", "ShapeMismatch",
         "SlowDevice", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices",
-        "example", "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save", "verify",
+        "embed_parquet", "example", "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save",
+        "search", "verify",
         *ops.__all__]
 
 

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+#include "rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/bytes.h"
+#include "core/formats/json.h"
+#include "core/formats/npy.h"
+#include "core/formats/table.h"
+#include "core/system/beside.h"
+#include "core/system/file.h"
+#include "core/system/system.h"
+#include "core/text.h"
+#include "core/try.h"
+#include "logits.h"
+
+#define AT_ONCE   ((size_t)1 << 16)  /* bytes read */
+#define LINE_SIZE ((size_t)64 << 20) /* of a row in JSON: more than 2^20 values have */
+
+bool weft_cli_rows_fit(const char *path) {
+    weft_file_facts facts;
+    return weft_beside_own_descriptor(path) < 0 &&
+           (weft_system_facts(&facts, path) != 0 || facts.kind == WEFT_FILE_REGULAR);
+}
+
+bool weft_cli_rows_are_json(const char *path) {
+    weft_table_format format = WEFT_TABLE_CSV;
+    return weft_table_format_of(&format, path) && format == WEFT_TABLE_JSONL;
+}
+
+static weft_status begin(weft_cli_rows *rows, const char *path, uint32_t width,
+                         const weft_host *host) {
+    char target[WEFT_SYSTEM_PATH_SIZE];
+    *rows = (weft_cli_rows){.path = path, .host = host, .file = -1, .width = width};
+    const int error = weft_beside_target(target, path);
+    if (error != 0) {
+        return weft_file_fail(host, error, "write", path);
+    }
+    rows->is_json = weft_cli_rows_are_json(path);
+    rows->target = weft_strdup(host, target);
+    rows->part = weft_format(host, "%s.part", target);
+    rows->is_open = true;
+    weft_sha256_begin(&rows->hash);
+    return rows->target && rows->part ? WEFT_OK : weft_fail_memory(host, path);
+}
+
+static weft_status fail(const weft_cli_rows *rows, int error, const char *action) {
+    return weft_file_fail(rows->host, error, action, rows->part);
+}
+
+/* ---- writing ---- */
+
+static weft_status write_bytes(weft_cli_rows *rows, const void *data, size_t size) {
+    const uint8_t *bytes = data;
+    while (size > 0) {
+        size_t count = 0;
+        const int error = weft_system_write(&count, rows->file, bytes, size);
+        if (error != 0) {
+            return fail(rows, error, "write");
+        }
+        bytes += count;
+        size -= count;
+    }
+    return WEFT_OK;
+}
+
+/* As long for any number of rows. */
+static size_t make_header(uint8_t header[WEFT_NPY_HEADER_CAPACITY], const weft_cli_rows *rows) {
+    const weft_shape shape = {.rank = 2, .dim = {rows->count, rows->width}};
+    return weft_npy_header_write(header, weft_npy_dtype_name(WEFT_NPY_F32), shape);
+}
+
+static weft_status write_header(weft_cli_rows *rows) {
+    uint8_t header[WEFT_NPY_HEADER_CAPACITY];
+    const size_t size = make_header(header, rows);
+    const int error = weft_system_seek(rows->file, 0);
+    return error == 0 ? write_bytes(rows, header, size) : fail(rows, error, "write");
+}
+
+static weft_status create(weft_cli_rows *rows) {
+    (void)weft_system_remove(rows->part);
+    const int error = weft_beside_create(&rows->file, rows->part, rows->target);
+    if (error != 0) {
+        rows->file = -1;
+        return fail(rows, error, "create");
+    }
+    uint8_t header[WEFT_NPY_HEADER_CAPACITY];
+    rows->end = rows->is_json ? 0 : make_header(header, rows);
+    return rows->is_json ? WEFT_OK : write_header(rows);
+}
+
+int weft_cli_rows_create(weft_cli_rows *rows, const char *path, uint32_t width,
+                         const weft_host *host) {
+    weft_status status = begin(rows, path, width, host);
+    return weft_cli_exit_code(status == WEFT_OK ? create(rows) : status);
+}
+
+/* Opens a file of an earlier command where its rows end, once there are more. */
+static weft_status go_on(weft_cli_rows *rows) {
+    const char *from = rows->from;
+    rows->from = NULL;
+    int error = from == rows->part ? 0 : weft_system_rename(from, rows->part);
+    error = error != 0 ? error : weft_system_open(&rows->file, rows->part, WEFT_OPEN_WRITE);
+    if (error != 0) {
+        rows->file = -1;
+        return fail(rows, error, "open for writing");
+    }
+    error = weft_system_resize(rows->file, rows->end);
+    error = error != 0 ? error : weft_system_seek(rows->file, rows->end);
+    return error == 0 ? WEFT_OK : fail(rows, error, "write");
+}
+
+/* Numbers with the digits that give their bits again; null for those that JSON does not have. */
+static void put_row(struct weft_text *line, const float *values, uint32_t width, const char *id) {
+    weft_text_add(line, id ? "{\"id\": " : "{");
+    if (id) {
+        weft_text_put(line, id, strlen(id));
+        weft_text_add(line, ", ");
+    }
+    weft_text_add(line, "\"vector\": [");
+    for (uint32_t i = 0; i < width; i++) {
+        if (isfinite(values[i])) {
+            weft_text_add(line, "%s%.9g", i > 0 ? ", " : "", (double)values[i]);
+        } else {
+            weft_text_add(line, "%snull", i > 0 ? ", " : "");
+        }
+    }
+    weft_text_add(line, "]}\n");
+}
+
+static void put_bits(struct weft_text *bytes, const float *values, uint32_t width) {
+    for (uint32_t i = 0; i < width; i++) {
+        uint32_t bits;
+        uint8_t stored[sizeof bits];
+        memcpy(&bits, &values[i], sizeof bits);
+        weft_store_bytes(stored, bits, sizeof stored);
+        weft_text_put(bytes, stored, sizeof stored);
+    }
+}
+
+static weft_status add(weft_cli_rows *rows, const float *values, uint32_t count, char *const *ids) {
+    struct weft_text bytes = {.host = *rows->host};
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+        const float *row = &values[(size_t)i * rows->width];
+        if (rows->is_json) {
+            put_row(&bytes, row, rows->width, ids ? ids[i] : NULL);
+        } else {
+            put_bits(&bytes, row, rows->width);
+        }
+        status = bytes.failed ? weft_fail_memory(rows->host, rows->path) : WEFT_OK;
+        if (status == WEFT_OK && (bytes.length >= AT_ONCE || i + 1 == count)) {
+            status = write_bytes(rows, bytes.data, bytes.length);
+            rows->end += bytes.length;
+            weft_text_cut(&bytes, 0);
+        }
+    }
+    weft_free(rows->host, bytes.data);
+    return status;
+}
+
+int weft_cli_rows_add(weft_cli_rows *rows, const float *values, uint32_t count, char *const *ids,
+                      bool sync) {
+    weft_status status = rows->from ? go_on(rows) : WEFT_OK;
+    status = status == WEFT_OK ? add(rows, values, count, ids) : status;
+    const int error = status == WEFT_OK && sync ? weft_system_sync(rows->file) : 0;
+    if (status == WEFT_OK) {
+        weft_cli_hash_add(&rows->hash, values, (uint64_t)count * rows->width);
+        rows->count += count;
+    }
+    return weft_cli_exit_code(error != 0 ? fail(rows, error, "write") : status);
+}
+
+void weft_cli_rows_digest(const weft_cli_rows *rows, char digest[WEFT_DIGEST_TEXT_SIZE]) {
+    weft_sha256 hash = rows->hash;
+    const weft_digest found = weft_sha256_end(&hash);
+    weft_digest_text(&found, digest);
+}
+
+static weft_status place(weft_cli_rows *rows) {
+    if (rows->from == rows->target) { /* nothing was added to it */
+        return WEFT_OK;
+    }
+    WEFT_TRY(rows->from ? go_on(rows) : WEFT_OK);
+    WEFT_TRY(rows->is_json ? WEFT_OK : write_header(rows));
+    int error = weft_system_sync(rows->file);
+    const int closed = weft_system_close(rows->file);
+    rows->file = -1;
+    error = error != 0 ? error : closed;
+    error = error != 0 ? error : weft_system_rename(rows->part, rows->target);
+    rows->is_placed = error == 0;
+    return error == 0 ? WEFT_OK : fail(rows, error, "write");
+}
+
+int weft_cli_rows_place(weft_cli_rows *rows) {
+    return weft_cli_exit_code(place(rows));
+}
+
+void weft_cli_rows_drop(weft_cli_rows *rows) {
+    if (rows->is_open && !rows->is_placed) {
+        (void)weft_system_remove(rows->part);
+    }
+    weft_cli_rows_close(rows);
+}
+
+void weft_cli_rows_close(weft_cli_rows *rows) {
+    if (rows->is_open) {
+        if (rows->file >= 0) {
+            (void)weft_system_close(rows->file);
+        }
+        weft_free(rows->host, rows->part);
+        weft_free(rows->host, rows->target);
+    }
+    *rows = (weft_cli_rows){.file = -1};
+}
+
+/* ---- what is there ---- */
+
+/* Rows of an earlier command, one by one. */
+struct reader {
+    weft_cli_rows *rows;
+    const char *path; /* FILE.part or FILE */
+    int file;
+    char *bytes; /* read and not yet taken: from begin to end */
+    size_t begin, end, capacity;
+    float *row;
+};
+
+static weft_status fail_rows(const struct reader *reader, const char *found) {
+    return weft_fail(reader->rows->host, WEFT_BAD_FILE,
+                     "%s: row %u: expected %u values, as %s.resume says, found %s", reader->path,
+                     reader->rows->count + 1, reader->rows->width, reader->rows->path, found);
+}
+
+/* More bytes, *count of them; none at the end. */
+static weft_status read_more(struct reader *reader, size_t *count) {
+    const weft_host *host = reader->rows->host;
+    if (reader->begin > 0) {
+        memmove(reader->bytes, reader->bytes + reader->begin, reader->end - reader->begin);
+        reader->end -= reader->begin;
+        reader->begin = 0;
+    }
+    if (reader->end == reader->capacity) {
+        const size_t capacity = reader->capacity > 0 ? 2 * reader->capacity : AT_ONCE;
+        char *bytes = capacity > LINE_SIZE ? NULL : weft_realloc(host, reader->bytes, capacity);
+        if (!bytes) {
+            return weft_fail_memory(host, reader->path);
+        }
+        reader->bytes = bytes;
+        reader->capacity = capacity;
+    }
+    const int error = weft_system_read(count, reader->file, reader->bytes + reader->end,
+                                       reader->capacity - reader->end);
+    reader->end += *count;
+    return error == 0 ? WEFT_OK : weft_file_fail(host, error, "read", reader->path);
+}
+
+/* `size` bytes from begin on. */
+static weft_status need(struct reader *reader, size_t size) {
+    while (reader->end - reader->begin < size) {
+        size_t count = 0;
+        WEFT_TRY(read_more(reader, &count));
+        if (count == 0) {
+            return fail_rows(reader, "the end");
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status take_bits(struct reader *reader, size_t *size) {
+    for (uint32_t i = 0; i < reader->rows->width; i++) {
+        WEFT_TRY(need(reader, sizeof(float)));
+        const uint32_t bits = (uint32_t)weft_load_bytes(
+            (const uint8_t *)reader->bytes + reader->begin, sizeof(float));
+        memcpy(&reader->row[i], &bits, sizeof bits);
+        reader->begin += sizeof(float);
+        *size += sizeof(float);
+    }
+    return WEFT_OK;
+}
+
+static weft_status take_values(const struct reader *reader, const json_t *object) {
+    const json_t *list = json_object_get(object, "vector");
+    if (!json_is_array(list) || json_array_size(list) != reader->rows->width) {
+        return fail_rows(reader, "others");
+    }
+    for (uint32_t i = 0; i < reader->rows->width; i++) {
+        const json_t *value = json_array_get(list, i);
+        if (!json_is_number(value)) {
+            return fail_rows(reader, "one that is no number");
+        }
+        reader->row[i] = (float)json_number_value(value);
+    }
+    return WEFT_OK;
+}
+
+static weft_status take_object(struct reader *reader, size_t *size) {
+    struct weft_table_search search = {0};
+    json_t *object = NULL;
+    size_t length = 0;
+    size_t next = 0;
+    while (!weft_table_find_end(&search, WEFT_TABLE_JSONL, reader->bytes + reader->begin,
+                                reader->end - reader->begin, false, &length, &next)) {
+        size_t count = 0;
+        WEFT_TRY(read_more(reader, &count));
+        if (count == 0) {
+            return fail_rows(reader, "the end");
+        }
+    }
+    WEFT_TRY(weft_json_parse(&object, reader->bytes + reader->begin, length, reader->path,
+                             reader->rows->host));
+    const weft_status status = take_values(reader, object);
+    json_decref(object);
+    reader->begin += next;
+    *size += next;
+    return status;
+}
+
+static weft_status take_rows(struct reader *reader, uint32_t count) {
+    weft_cli_rows *rows = reader->rows;
+    uint8_t header[WEFT_NPY_HEADER_CAPACITY];
+    const size_t before = rows->is_json ? 0 : make_header(header, rows);
+    size_t size = 0;
+    WEFT_TRY(need(reader, before));
+    reader->begin += before;
+    rows->end = before;
+    while (rows->count < count) {
+        size = 0;
+        WEFT_TRY(rows->is_json ? take_object(reader, &size) : take_bits(reader, &size));
+        weft_cli_hash_add(&rows->hash, reader->row, rows->width);
+        rows->end += size;
+        rows->count++;
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_rows(weft_cli_rows *rows, const char *path,
+                              const weft_cli_partial *found) {
+    struct reader reader = {.rows = rows, .path = path, .file = -1};
+    char digest[WEFT_DIGEST_TEXT_SIZE];
+    reader.row = weft_alloc_zero(rows->host, rows->width, sizeof *reader.row);
+    const int error = reader.row ? weft_system_open(&reader.file, path, WEFT_OPEN_READ_AT_ONCE) : 0;
+    weft_status status = !reader.row  ? weft_fail_memory(rows->host, path)
+                         : error != 0 ? weft_file_fail(rows->host, error, "open", path)
+                                      : take_rows(&reader, found->count);
+    if (reader.row && error == 0) {
+        (void)weft_system_close(reader.file);
+    }
+    weft_free(rows->host, reader.bytes);
+    weft_free(rows->host, reader.row);
+    WEFT_TRY(status);
+    weft_cli_rows_digest(rows, digest);
+    return strcmp(digest, found->rows) == 0
+               ? WEFT_OK
+               : weft_fail(rows->host, WEFT_BAD_FILE,
+                           "%s: field \"rows\": expected %s, found %s: the rows are not of this "
+                           "command",
+                           path, found->rows, digest);
+}
+
+static weft_status reopen(weft_cli_rows *rows, const weft_cli_partial *found) {
+    weft_file_facts facts;
+    const char *from = weft_system_facts(&facts, rows->part) == 0 ? rows->part : rows->target;
+    if (weft_system_facts(&facts, from) == 0 && facts.kind != WEFT_FILE_REGULAR) {
+        return weft_fail(rows->host, WEFT_BAD_FILE, "%s: expected a regular file", from);
+    }
+    rows->from = from;
+    return check_rows(rows, from, found);
+}
+
+int weft_cli_rows_reopen(weft_cli_rows *rows, const char *path, const weft_cli_partial *found,
+                         const weft_host *host) {
+    weft_status status = begin(rows, path, found->width, host);
+    status = status == WEFT_OK ? reopen(rows, found) : status;
+    return weft_cli_exit_code_of_file(status);
+}
