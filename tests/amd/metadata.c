@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MessagePack (github.com/msgpack/msgpack, spec.md), as far as the metadata of code objects has it. */
+/* MessagePack, as far as the metadata of code objects has it. */
 #include <stdio.h>
 #include <string.h>
 

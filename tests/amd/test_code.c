@@ -48,7 +48,7 @@ static void encodings(void **state) {
 /* ---- compiled ---- */
 
 /* Each invocation reverses its workgroup's words through shared memory, and says where it is. */
-static const char text[] =
+static const char kernel[] =
     "typedef struct { uint base[3]; uint more; } weft_arguments;\n"
     "uint weft_twice(uint a) { return a * 2u; }\n"
     "__kernel __attribute__((reqd_work_group_size(24, 4, 2)))\n"
@@ -62,7 +62,7 @@ static const char text[] =
     "    p1[192u * group + at] = m[191u - at] + weft_twice(a.base[1]);\n"
     "}\n";
 
-static void load(struct amd_program *program, const char *gpu) {
+static void load(struct amd_program *program, const char *gpu, const char *text) {
     char error[AMD_TEXT] = "";
     struct amd_compiled made;
     if (!amd_compile(&made, gpu, text, strlen(text), false)) {
@@ -77,54 +77,76 @@ static void load(struct amd_program *program, const char *gpu) {
 
 enum { WORDS = 192 * 2 * 3 };
 
-static void run(const char *gpu, int32_t side, bool last_first) {
-    static uint32_t from[WORDS], to[WORDS];
-    struct amd_program program;
-    uint64_t arguments[4] = {0};
-    load(&program, gpu);
-    assert_int_equal(program.local_size[0], 24);
-    assert_int_equal(program.argument_count, 3);
-    assert_int_equal(program.arguments[2].offset, 24);
-    assert_int_equal(program.lds, 192 * 4);
+static uint32_t from[WORDS], to[WORDS];
+
+/* Two buffers and 2 x 3 workgroups. */
+static void begin_dispatch(struct amd_dispatch *dispatch, struct amd_program *program,
+                           uint64_t arguments[4]) {
+    const uint32_t base_1 = 50, more = 7;
     for (uint32_t i = 0; i < WORDS; i++) {
         from[i] = i * 2654435761u;
         to[i] = 0;
     }
-    ((uint32_t *)(void *)arguments)[1] = 50;
-    ((uint32_t *)(void *)arguments)[3] = 7;
+    memcpy((uint8_t *)arguments + 4, &base_1, 4);
+    memcpy((uint8_t *)arguments + 12, &more, 4);
     arguments[2] = AMD_ADDRESS(AMD_REGION_BUFFERS);
     arguments[3] = AMD_ADDRESS(AMD_REGION_BUFFERS + 1);
-    struct amd_dispatch dispatch = {
-        .program = &program, .groups = {2, 3, 1}, .side = side, .last_first = last_first};
-    dispatch.regions[AMD_REGION_PROGRAM] = (struct amd_region){program.bytes, program.size, false};
-    dispatch.regions[AMD_REGION_ARGUMENTS] =
-        (struct amd_region){(uint8_t *)arguments, sizeof arguments, false};
-    dispatch.regions[AMD_REGION_BUFFERS] = (struct amd_region){(uint8_t *)from, sizeof from, false};
-    dispatch.regions[AMD_REGION_BUFFERS + 1] = (struct amd_region){(uint8_t *)to, sizeof to, true};
+    *dispatch = (struct amd_dispatch){.program = program, .groups = {2, 3, 1}};
+    dispatch->regions[AMD_REGION_PROGRAM] =
+        (struct amd_region){program->bytes, program->size, false};
+    dispatch->regions[AMD_REGION_ARGUMENTS] = (struct amd_region){(uint8_t *)arguments, 32, false};
+    dispatch->regions[AMD_REGION_BUFFERS] =
+        (struct amd_region){(uint8_t *)from, sizeof from, false};
+    dispatch->regions[AMD_REGION_BUFFERS + 1] = (struct amd_region){(uint8_t *)to, sizeof to, true};
+}
+
+/* How many words are wrong. */
+static uint32_t run(const char *gpu, const char *text, int32_t side, bool last_first) {
+    struct amd_program program;
+    struct amd_dispatch dispatch;
+    uint64_t arguments[4] = {0};
+    uint32_t wrong = 0;
+    load(&program, gpu, text);
+    assert_int_equal(program.local_size[0], 24);
+    assert_int_equal(program.argument_count, 3);
+    assert_int_equal(program.arguments[2].offset, 24);
+    assert_int_equal(program.lds, 192 * 4);
+    begin_dispatch(&dispatch, &program, arguments);
+    dispatch.side = side;
+    dispatch.last_first = last_first;
     if (!amd_dispatch_run(&dispatch)) {
         fail_msg("%s: %s", gpu, dispatch.error);
     }
     for (uint32_t i = 0; i < WORDS; i++) {
-        const uint32_t expected = from[i / 192 * 192 + 191 - i % 192] / 7 + 100;
-        if (to[i] != expected) {
-            fail_msg("%s, side %d: word %u is %u, expected %u", gpu, (int)side, i, to[i], expected);
-        }
+        wrong += to[i] != from[i / 192 * 192 + 191 - i % 192] / 7 + 100;
     }
     dispatch.regions[AMD_REGION_BUFFERS].size -= 4; /* the last word is missing */
     assert_false(amd_dispatch_run(&dispatch));
     assert_non_null(strstr(dispatch.error, "4 bytes at 0x300000011fc are outside"));
     amd_program_free(&program);
+    return wrong;
 }
 
 static void workgroups(void **state) {
     static const char *const gpus[] = {"gfx1030", "gfx1100", "gfx906"};
     (void)state;
     for (size_t i = 0; i < sizeof gpus / sizeof gpus[0]; i++) {
-        run(gpus[i], 0, false);
+        assert_int_equal(run(gpus[i], kernel, 0, false), 0);
     }
     /* integer divisions do not notice which approximation of a reciprocal they get, nor barriers which wave comes first */
-    run("gfx1030", 1, true);
-    run("gfx1030", -1, false);
+    assert_int_equal(run("gfx1030", kernel, 1, true), 0);
+    assert_int_equal(run("gfx1030", kernel, -1, false), 0);
+}
+
+/* Without its barrier a wave reads what others have not written. */
+static void lost_barrier(void **state) {
+    static const char barrier[] = "barrier(CLK_LOCAL_MEM_FENCE);";
+    char text[sizeof kernel];
+    (void)state;
+    memcpy(text, kernel, sizeof kernel);
+    memset(strstr(text, barrier), ' ', sizeof barrier - 1);
+    assert_int_not_equal(run("gfx1030", text, 0, false), 0);
+    assert_int_not_equal(run("gfx906", text, 0, true), 0);
 }
 
 /* A damaged code object is refused, or runs as another program: nothing else happens. */
@@ -132,7 +154,7 @@ static void damaged(void **state) {
     char error[AMD_TEXT];
     struct amd_compiled made;
     (void)state;
-    assert_true(amd_compile(&made, "gfx1030", text, strlen(text), false));
+    assert_true(amd_compile(&made, "gfx1030", kernel, strlen(kernel), false));
     for (size_t size = 0; size < made.size; size += 61) {
         struct amd_program program;
         (void)amd_program_load(&program, amd_gpu_find("gfx1030"), made.object, size, "weft_main",
@@ -181,7 +203,7 @@ static void pairs(void **state) {
     assert_int_equal(m->wave.v[1][5], 10);
 }
 
-const struct CMUnitTest amd_code_tests[] = {cmocka_unit_test(encodings),
-                                            cmocka_unit_test(workgroups), cmocka_unit_test(damaged),
-                                            cmocka_unit_test(pairs)};
+const struct CMUnitTest amd_code_tests[] = {
+    cmocka_unit_test(encodings), cmocka_unit_test(workgroups), cmocka_unit_test(lost_barrier),
+    cmocka_unit_test(damaged), cmocka_unit_test(pairs)};
 const size_t amd_code_count = sizeof amd_code_tests / sizeof amd_code_tests[0];
