@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From code to instructions, by LLVM's disassembler. */
 #include <llvm-c/Disassembler.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,15 @@ void LLVMInitializeAMDGPUTargetInfo(void);
 void LLVMInitializeAMDGPUTarget(void);
 void LLVMInitializeAMDGPUTargetMC(void);
 void LLVMInitializeAMDGPUDisassembler(void);
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void begin(void) {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUDisassembler();
+}
 
 static bool add(struct amd_program *program, const struct amd_instruction *instruction,
                 char error[AMD_TEXT]) {
@@ -59,10 +69,7 @@ static bool add_text(struct amd_program *program, char *text, size_t at, size_t 
 
 bool amd_decode(struct amd_program *program, size_t from, size_t to, char error[AMD_TEXT]) {
     char text[512];
-    LLVMInitializeAMDGPUTargetInfo();
-    LLVMInitializeAMDGPUTarget();
-    LLVMInitializeAMDGPUTargetMC();
-    LLVMInitializeAMDGPUDisassembler();
+    (void)pthread_once(&once, begin);
     LLVMDisasmContextRef reader =
         LLVMCreateDisasmCPU(TRIPLE, program->gpu->name, NULL, 0, NULL, NULL);
     bool decodes = reader != NULL;

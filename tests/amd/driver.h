@@ -21,8 +21,8 @@
 
 #include "gpu.h"
 
-#define AMD_PUBLIC  __attribute__((visibility("default")))
-#define AMD_COUNTED "weft_main" /* the kernel of each program */
+#define AMD_PUBLIC __attribute__((visibility("default")))
+#define AMD_KERNEL "weft_main" /* of each program: WEFT_CL_KERNEL of opencl/emit.h */
 
 struct _cl_mem {
     uint32_t references;
@@ -36,11 +36,14 @@ struct _cl_program {
     uint8_t *object;
     size_t size;
     char *log;
+    bool is_loaded;
+    struct amd_program program; /* loaded when it is built, for its kernels */
 };
 
 struct _cl_kernel {
     uint32_t references;
-    struct amd_program program;
+    struct _cl_program *of; /* kept */
+    const struct amd_program *program;
     uint8_t values[AMD_BUFFERS][512]; /* of arguments that are no buffers */
     struct _cl_mem *buffers[AMD_BUFFERS];
     bool is_set[AMD_BUFFERS];

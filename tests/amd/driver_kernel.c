@@ -74,20 +74,19 @@ static void dump(const char *text) {
 }
 
 /* The emulator may lack an instruction: who builds learns it, by its name. */
-static bool can_run(cl_program program) {
-    struct amd_program loaded;
+static bool load(cl_program program) {
     char error[AMD_TEXT] = "";
-    const bool loads = amd_program_load(&loaded, amd_driver_gpu(), program->object, program->size,
-                                        AMD_COUNTED, error);
-    amd_program_free(&loaded);
-    if (!loads) {
+    program->is_loaded = amd_program_load(&program->program, amd_driver_gpu(), program->object,
+                                          program->size, AMD_KERNEL, error);
+    if (!program->is_loaded) {
+        amd_program_free(&program->program);
         free(program->log);
         program->log = malloc(AMD_TEXT + 16);
         if (program->log) {
             (void)snprintf(program->log, AMD_TEXT + 16, "error: %s", error);
         }
     }
-    return loads;
+    return program->is_loaded;
 }
 
 /* The options are Weft's: those of opencl/program.c. Without the optimizer is compiled no otherwise: then the message would be of that. */
@@ -103,7 +102,7 @@ AMD_PUBLIC cl_int clBuildProgram(cl_program program, cl_uint count, const cl_dev
         return CL_INVALID_BUILD_OPTIONS;
     }
     if (!program->text) {
-        return can_run(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+        return load(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
     }
     dump(program->text);
     const bool is_made = amd_compile(&compiled, amd_driver_gpu()->name, program->text,
@@ -113,7 +112,7 @@ AMD_PUBLIC cl_int clBuildProgram(cl_program program, cl_uint count, const cl_dev
     program->log = compiled.log;
     program->object = compiled.object;
     program->size = compiled.size;
-    return is_made && can_run(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+    return is_made && load(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
 AMD_PUBLIC cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device,
@@ -141,48 +140,56 @@ AMD_PUBLIC cl_int clGetProgramInfo(cl_program program, cl_program_info what, siz
     return CL_SUCCESS;
 }
 
-AMD_PUBLIC cl_int clReleaseProgram(cl_program program) {
-    if (--program->references == 0) {
+static void release(cl_program program) {
+    pthread_mutex_lock(&amd_lock);
+    const bool is_last = --program->references == 0;
+    pthread_mutex_unlock(&amd_lock);
+    if (is_last) {
+        if (program->is_loaded) {
+            amd_program_free(&program->program);
+        }
         free(program->text);
         free(program->object);
         free(program->log);
         free(program);
     }
+}
+
+AMD_PUBLIC cl_int clReleaseProgram(cl_program program) {
+    release(program);
     return CL_SUCCESS;
 }
 
 /* ---- kernels ---- */
 
 AMD_PUBLIC cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *error) {
-    cl_kernel made = calloc(1, sizeof *made);
-    char text[AMD_TEXT] = "";
-    *error = CL_OUT_OF_HOST_MEMORY;
+    cl_kernel made = NULL;
+    if (!program->is_loaded || strcmp(name, AMD_KERNEL) != 0) {
+        *error = CL_INVALID_KERNEL_NAME;
+        return NULL;
+    }
+    made = calloc(1, sizeof *made);
+    *error = made ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!made) {
         return NULL;
     }
-    made->references = 1;
-    const bool loads =
-        program->object && amd_program_load(&made->program, amd_driver_gpu(), program->object,
-                                            program->size, name, text);
-    if (loads && getenv("WEFT_AMD_COUNTS")) {
-        made->counts = calloc(made->program.count + 1, sizeof *made->counts);
+    *made = (struct _cl_kernel){.references = 1, .of = program, .program = &program->program};
+    if (getenv("WEFT_AMD_COUNTS")) {
+        made->counts = calloc(made->program->count + 1, sizeof *made->counts);
     }
-    *error = loads ? CL_SUCCESS : CL_INVALID_KERNEL_NAME;
-    if (!loads) {
-        amd_program_free(&made->program);
-        free(made);
-        return NULL;
-    }
+    pthread_mutex_lock(&amd_lock);
+    program->references++;
+    pthread_mutex_unlock(&amd_lock);
     return made;
 }
 
 AMD_PUBLIC cl_int clReleaseKernel(cl_kernel kernel) {
     if (--kernel->references == 0) {
         if (kernel->counts) {
-            amd_counts_add(&kernel->program, kernel->counts);
+            amd_counts_add(kernel->program, kernel->counts);
         }
         free(kernel->counts);
-        amd_program_free(&kernel->program);
+        release(kernel->of);
         free(kernel);
     }
     return CL_SUCCESS;
@@ -193,16 +200,16 @@ AMD_PUBLIC cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device
                                            size_t *needed) {
     (void)device;
     return amd_give_number(what == CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE
-                               ? kernel->program.gpu->wave_size
+                               ? kernel->program->gpu->wave_size
                                : 1024,
                            sizeof(size_t), room, out, needed);
 }
 
 AMD_PUBLIC cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
-    if (index >= kernel->program.argument_count) {
+    if (index >= kernel->program->argument_count) {
         return CL_INVALID_ARG_INDEX;
     }
-    const struct amd_argument *argument = &kernel->program.arguments[index];
+    const struct amd_argument *argument = &kernel->program->arguments[index];
     if (size != argument->size || (!argument->is_buffer && size > sizeof kernel->values[0])) {
         return CL_INVALID_ARG_SIZE;
     }
@@ -236,7 +243,7 @@ static uint64_t address_of(struct amd_dispatch *dispatch, const struct _cl_mem *
 
 static bool fill_arguments(uint8_t *bytes, struct amd_dispatch *dispatch,
                            const struct _cl_kernel *kernel) {
-    const struct amd_program *program = &kernel->program;
+    const struct amd_program *program = kernel->program;
     for (uint32_t i = 0; i < program->argument_count; i++) {
         const struct amd_argument *argument = &program->arguments[i];
         const uint64_t address = argument->is_buffer ? address_of(dispatch, kernel->buffers[i]) : 0;
@@ -251,7 +258,7 @@ static bool fill_arguments(uint8_t *bytes, struct amd_dispatch *dispatch,
 }
 
 static cl_int run(cl_kernel kernel, const uint32_t groups[3]) {
-    const struct amd_program *program = &kernel->program;
+    const struct amd_program *program = kernel->program;
     const char *side = getenv("WEFT_AMD_SIDE"), *order = getenv("WEFT_AMD_ORDER"),
                *tiny = getenv("WEFT_AMD_TINY");
     const size_t argument_room = (program->argument_bytes + 15u) &
@@ -292,7 +299,7 @@ AMD_PUBLIC cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kerne
     (void)count;
     (void)waits;
     for (cl_uint i = 0; i < dimensions && i < 3; i++) {
-        if (from || !local || local[i] != kernel->program.local_size[i] ||
+        if (from || !local || local[i] != kernel->program->local_size[i] ||
             global[i] % local[i] != 0) {
             return CL_INVALID_WORK_GROUP_SIZE;
         }

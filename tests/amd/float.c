@@ -28,32 +28,49 @@
 F32(add, x + y)
 F32(sub, x - y)
 F32(subrev, y - x)
-/* A product of two floats is exact in 64 bits. */
-AMD_EACH(mul, const uint32_t p = amd_flush(a[i], mode->flush32_in);
-         const uint32_t q = amd_flush(b[i], mode->flush32_in);
-         to[i] = amd_narrow_of((double)amd_f32(p) * (double)amd_f32(q), p, q, mode))
-F32(fma_lanes, fmaf(x, y, z))
+F32(mul_lanes, x *y)
+/* But for NaNs and 2^-126. */
+AMD_EACH(fma_lanes, const float x = amd_f32(amd_flush(a[i], mode->flush32_in));
+         const float y = amd_f32(amd_flush(b[i], mode->flush32_in));
+         const float z = amd_f32(amd_flush(c[i], mode->flush32_in));
+         to[i] = amd_flush(amd_bits(fmaf(x, y, z)), mode->flush32_out))
 
-/* Of a result of 2^-126 it decides on which side of `least` the exact sum lies: s + e is it, by Knuth's TwoSum. */
-static uint32_t least_of_sum(double x, double y, double z, uint32_t bits,
+/* Of a result of 2^-126 it decides on which side of `least` the exact sum lies: s + e is it, by Knuth's TwoSum. The product is exact. */
+static uint32_t least_of_sum(uint32_t a, uint32_t b, uint32_t c, uint32_t bits,
                              const struct amd_mode *mode) {
+    const double x = (double)amd_f32(amd_flush(a, mode->flush32_in));
+    const double y = (double)amd_f32(amd_flush(b, mode->flush32_in));
+    const double z = (double)amd_f32(amd_flush(c, mode->flush32_in));
     const double p = x * y, s = p + z, back = s - p;
     const double e = (p - (s - back)) + (z - back);
     const bool below = fabs(s) < mode->least || (fabs(s) == mode->least && e * s < 0);
     return below ? bits & 0x80000000u : bits;
 }
 
+static bool is_least(uint32_t bits) {
+    return (bits & 0x7fffffffu) == 0x00800000u;
+}
+
 static void fma_(uint32_t *restrict to, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                  uint32_t n, const struct amd_mode *mode) {
     fma_lanes(to, a, b, c, n, mode);
-    for (uint32_t i = 0; mode->flush32_out != 0 && i < n; i++) {
-        if ((to[i] & 0x7fffffffu) == 0x00800000u) {
-            to[i] = least_of_sum((double)amd_f32(amd_flush(a[i], mode->flush32_in)),
-                                 (double)amd_f32(amd_flush(b[i], mode->flush32_in)),
-                                 (double)amd_f32(amd_flush(c[i], mode->flush32_in)), to[i], mode);
+    for (uint32_t i = 0; i < n; i++) {
+        if (amd_is_nan(to[i])) {
+            to[i] = amd_result(amd_f32(to[i]), a[i], b[i], c[i], 0);
+        } else if (is_least(to[i]) && mode->flush32_out != 0) {
+            to[i] = least_of_sum(a[i], b[i], c[i], to[i], mode);
         }
     }
 }
+
+static void mul(uint32_t *restrict to, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                uint32_t n, const struct amd_mode *mode) {
+    mul_lanes(to, a, b, c, n, mode);
+    for (uint32_t i = 0; mode->flush32_out != 0 && i < n; i++) {
+        to[i] = is_least(to[i]) ? least_of_sum(a[i], b[i], 0, to[i], mode) : to[i];
+    }
+}
+
 F32(trunc_, truncf(x))
 F32(ceil_, ceilf(x))
 F32(rndne, rintf(x))

@@ -9,8 +9,8 @@
 #include "gpu.h"
 
 /* Once for any processor, and once for one with AVX2 and an instruction for fma. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define AMD_FAST __attribute__((target_clones("arch=haswell", "default")))
+#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
+#define AMD_FAST __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define AMD_FAST
 #endif

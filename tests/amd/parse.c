@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From a line of LLVM's disassembler to an instruction. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,36 @@ static const struct amd_operation *const families[] = {
     amd_integer_operations, amd_compare_operations, amd_carry_operations,
     amd_lane_operations,    amd_memory_operations,  amd_local_operations};
 
-static const struct amd_operation *find_whole(const char *name, size_t length) {
+enum { MOST_OPERATIONS = 1024 };
+
+/* All of them by name, made once. */
+static const struct amd_operation *sorted[MOST_OPERATIONS];
+static size_t sorted_count;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static int compare_rows(const void *a, const void *b) {
+    const struct amd_operation *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static void sort_operations(void) {
     for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
-        for (const struct amd_operation *row = families[f]; row->name; row++) {
-            if (strncmp(row->name, name, length) == 0 && row->name[length] == '\0') {
-                return row;
-            }
+        for (const struct amd_operation *row = families[f];
+             row->name && sorted_count < MOST_OPERATIONS; row++) {
+            sorted[sorted_count++] = row;
         }
     }
-    return NULL;
+    qsort(sorted, sorted_count, sizeof sorted[0], compare_rows);
+}
+
+static const struct amd_operation *find_whole(const char *name, size_t length) {
+    char whole[64];
+    const struct amd_operation key = {.name = whole}, *wanted = &key;
+    (void)snprintf(whole, sizeof whole, "%.*s", (int)length, name);
+    (void)pthread_once(&once, sort_operations);
+    const struct amd_operation **found =
+        bsearch(&wanted, sorted, sorted_count, sizeof sorted[0], compare_rows);
+    return found ? *found : NULL;
 }
 
 /* What RDNA 3 calls otherwise. */
