@@ -55,13 +55,15 @@ foreach(gpu gfx1030 gfx1100 gfx906)
     set(weft_driver_env_${gpu} ${weft_opencl_alone} "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/tests/amd" "WEFT_AMD_GPU=${gpu}")
 endforeach()
 
-# The committed bits, by waves of 32 and of 64. ./dev test has a few cases.
+# The committed bits: of every kernel by waves of 32, in ./dev test some by waves of 64, and in fused mode by RDNA 3.
 set(weft_gfx_verify ${weft_verify} --device all)
-weft_add_device_test(gfx.quick DRIVERS gfx1030 gfx906 LABELS verify short COMMAND ${weft_gfx_verify} --list "${weft_lists}/opencl.txt")
-weft_add_device_test(gfx.kernels DRIVERS gfx1030 gfx1100 gfx906 QUICK NONE LABELS verify
+weft_add_device_test(gfx.kernels DRIVERS gfx1030 gfx1100 gfx906 QUICK gfx1030 LABELS verify
     COMMAND ${weft_gfx_verify} --list "${weft_lists}/kernels.txt")
 weft_add_device_test(gfx.fused DRIVERS gfx1030 gfx1100 gfx906 QUICK NONE LABELS verify
     COMMAND ${weft_gfx_verify} --math fused --list "${weft_lists}/kernels.txt")
+weft_add_device_test(gfx.quick DRIVERS gfx906 LABELS verify short COMMAND ${weft_gfx_verify} --list "${weft_lists}/opencl.txt")
+weft_add_device_test(gfx.quick.fused DRIVERS gfx1100 LABELS verify short
+    COMMAND ${weft_gfx_verify} --math fused --list "${weft_lists}/opencl.txt")
 
 # weft_add_gfx_test(<name> <label> <environment> <argument of verify>...): on gfx1030, with a setting of tests/amd/driver.h.
 function(weft_add_gfx_test name label setting)
