@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs and kernels of the OpenCL library, and running them. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,11 +61,11 @@ AMD_PUBLIC cl_program clCreateProgramWithBinary(cl_context context, cl_uint coun
 }
 
 static void dump(const char *text) {
-    static unsigned number;
+    static atomic_uint number;
     const char *folder = getenv("WEFT_AMD_DUMP");
     char path[512];
     if (folder) {
-        (void)snprintf(path, sizeof path, "%s/%04u.cl", folder, number++);
+        (void)snprintf(path, sizeof path, "%s/%04u.cl", folder, atomic_fetch_add(&number, 1));
         FILE *file = fopen(path, "w");
         if (file) {
             (void)fputs(text, file);
