@@ -162,7 +162,7 @@ bool weft_cl_is_second_choice(const struct weft_cl_device *device) {
     read_platform(platform, sizeof platform, device, CL_PLATFORM_NAME);
     read_text(name, sizeof name, device, CL_DEVICE_NAME);
     return type_of(device) == VK_PHYSICAL_DEVICE_TYPE_CPU || strstr(platform, "clvk") ||
-           strstr(name, "zink");
+           strstr(name, "zink") || strstr(name, "(tests only)");
 }
 
 bool weft_cl_builds_alone(const struct weft_cl_device *device) {

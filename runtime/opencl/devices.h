@@ -30,7 +30,7 @@ void weft_cl_describe(struct weft_soft_properties *properties, void *user);
 
 /**
  * True if the device is used only where it is asked for by name: the processor's OpenCL, which is slower than the processor device, and
- * platforms that stand on a Vulkan driver, which is used itself.
+ * platforms that stand on a Vulkan driver, which is used itself; and a GPU that is emulated, whose name says that it is for tests only.
  */
 bool weft_cl_is_second_choice(const struct weft_cl_device *device);
 /** True if the driver crashes when two threads build programs at the same time, which OpenCL allows: Oclgrind, whose LLVM has global state. */
