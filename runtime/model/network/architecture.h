@@ -23,6 +23,7 @@
     X(mpnet)                   \
     X(modernbert)              \
     X(nomic_bert)              \
+    X(deberta_v2)              \
     X(t5)                      \
     X(mt5)                     \
     X(umt5)                    \

@@ -10,8 +10,8 @@
 #include "model/network/network_config.h"
 
 struct weft_model_family {
-    const char *model_type; /* of config.json */
-    weft_field_table fields;
+    const char *model_type;         /* of config.json */
+    weft_field_table fields;        /* in a published layout besides its tables */
     size_t config_size;             /* of the struct that the fields fill */
     weft_feed_forward feed_forward; /* when the config does not say */
     /* Names of a layer's parts. */
@@ -42,6 +42,9 @@ struct weft_model_family {
     const char *(*mixing)(const void *config);
     /** A layer's norm in the place of mixer_norm, or null for a layer without a mixer; null: all have that. */
     const char *(*mixer_norm_of)(const void *config, uint32_t layer);
+    /** What becomes of a layer's result x, `before` being its input; without a scope. Null: it stays as it is. */
+    weft_tensor (*behind_layer)(struct weft_builder *builder, weft_tensor x, weft_tensor before,
+                                const void *config);
     /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
 };

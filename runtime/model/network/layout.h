@@ -45,7 +45,8 @@ struct weft_head {
     const char *name; /* the class's, behind the stem; null ends a list */
     weft_task task;
     enum weft_head_input input;
-    const char *dense; /* tensors in the file; null: there is none */
+    const char *unless; /* a field of config.json that is false, or it is a later one of the name */
+    const char *dense;  /* tensors in the file; null: there is none */
     weft_activation activation;
     bool own_activation; /* config.head.activation instead */
     const char *norm;

@@ -124,7 +124,12 @@ static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
     for (uint32_t i = 0; i < network->config.layers && builder->status == WEFT_OK; i++) {
         builder->layer = i;
         weft_build_hidden_state(builder, i, x);
+        weft_tensor before = x;
         x = layer(builder, x, mixer_norm(network, i));
+        leave(builder);
+        x = network->family->behind_layer
+                ? network->family->behind_layer(builder, x, before, network->family_config)
+                : x;
     }
     leave(builder);
     x = network->config.norm_position == WEFT_NORM_AFTER

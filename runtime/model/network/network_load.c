@@ -26,23 +26,26 @@ static weft_status check_heads(const struct weft_network *network, const weft_js
     return WEFT_OK;
 }
 
+static weft_status read_own_fields(struct weft_network *network, const weft_json_fields *json) {
+    const struct weft_model_family *family = network->family;
+    WEFT_TRY(weft_fields_read(network->family_config, &family->fields, json));
+    WEFT_TRY(check_heads(network, json));
+    return family->check ? family->check(network->family_config, &network->config, json) : WEFT_OK;
+}
+
 static weft_status read_fields(struct weft_network *network, const weft_json_fields *json) {
     const struct weft_model_family *family = network->family;
     if (family->layout) {
         WEFT_TRY(weft_layout_read(&network->config, &network->head, network->family_config,
                                   family->layout, json));
         network->class_name = weft_layout_class(family->layout, network->head, json->host);
-        return network->class_name ? WEFT_OK : weft_fail_memory(json->host, "a model's class");
+        return network->class_name ? read_own_fields(network, json)
+                                   : weft_fail_memory(json->host, "a model's class");
     }
     const weft_field_table *const tables[] = {&weft_network_fields, &family->fields};
     WEFT_TRY(weft_fields_refuse_others(tables, 2, json));
     WEFT_TRY(weft_network_config_read(&network->config, family->feed_forward, json));
-    WEFT_TRY(weft_fields_read(network->family_config, &family->fields, json));
-    WEFT_TRY(check_heads(network, json));
-    if (family->check) {
-        WEFT_TRY(family->check(network->family_config, &network->config, json));
-    }
-    return WEFT_OK;
+    return read_own_fields(network, json);
 }
 
 /* Accepts any class in the config if the last hidden state is requested: the class tells how the encoder was trained. */
