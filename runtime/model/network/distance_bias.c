@@ -8,21 +8,25 @@
 #include "model/network/network.h"
 
 /*
- * Half of the kinds are those of keys behind the query. Of each half, half are exact distances, and the others grow by one factor up to
- * `farthest`. transformers takes the logarithms in float32; at whole powers, the only close ones, both have the greater kind.
+ * Half of the kinds of a side are exact distances, and the others grow by one factor up to `farthest`. transformers takes the
+ * logarithms in float32; at whole powers, the only close ones, both have the greater kind.
  */
+uint32_t weft_distance_kind(uint32_t distance, uint32_t kinds, uint32_t farthest) {
+    const uint32_t exact = kinds / 2;
+    if (distance < exact) {
+        return distance;
+    }
+    const double grown =
+        weft_portable_log((double)distance / exact) / weft_portable_log((double)farthest / exact);
+    const double far = exact + floor(grown * (kinds - exact) + 1e-6);
+    return far < kinds - 1.0 ? (uint32_t)far : kinds - 1;
+}
+
+/* Half of the kinds are those of keys behind the query. */
 static uint32_t kind_of(const weft_attention_form *form, uint32_t query, uint32_t key) {
     const uint32_t half = form->distance_kinds / 2;
-    const uint32_t exact = half / 2;
     const uint32_t distance = query > key ? query - key : key - query;
-    uint32_t kind = distance;
-    if (distance >= exact) {
-        const double grown = weft_portable_log((double)distance / exact) /
-                             weft_portable_log((double)form->farthest / exact);
-        const double far = exact + floor(grown * (half - exact) + 1e-6);
-        kind = far < half - 1.0 ? (uint32_t)far : half - 1;
-    }
-    return kind + (key > query ? half : 0);
+    return weft_distance_kind(distance, half, form->farthest) + (key > query ? half : 0);
 }
 
 struct kinds {

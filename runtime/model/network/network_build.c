@@ -259,6 +259,8 @@ static weft_status load_tied(struct weft_network *network, const char *name, con
         weight = weft_weight_retain(shared);
     } else {
         network->parameters += weft_shape_elements(shape);
+    }
+    if (!same && network->config.tie_word_embeddings) {
         weft_log(&network->host, WEFT_LOG_WARNING,
                  "%s: tensor \"%s\" differs from \"%s\", although config.json ties them: Weft uses "
                  "the file's tensor",

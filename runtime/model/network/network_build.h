@@ -150,6 +150,9 @@ weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm 
 weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const char *name,
                             uint32_t width);
 
+/** A layer's feed-forward, whose scope the builder is in. */
+weft_tensor weft_build_feed_forward(struct weft_builder *builder, weft_tensor x);
+
 /** The hidden state before the first layer. */
 weft_tensor weft_build_embedding(struct weft_builder *builder, const weft_model_inputs *inputs);
 

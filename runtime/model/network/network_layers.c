@@ -54,11 +54,14 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x) {
                                       : none;
 }
 
+weft_tensor weft_build_feed_forward(struct weft_builder *builder, weft_tensor x) {
+    return builder->network->config.feed_forward == WEFT_FEED_FORWARD_GLU ? glu(builder, x)
+                                                                          : mlp(builder, x);
+}
+
 static weft_tensor feed_forward(struct weft_builder *builder, weft_tensor x) {
-    const struct weft_network *network = builder->network;
-    enter(builder, network->family->feed_forward_name);
-    return network->config.feed_forward == WEFT_FEED_FORWARD_GLU ? glu(builder, x)
-                                                                 : mlp(builder, x);
+    enter(builder, builder->network->family->feed_forward_name);
+    return weft_build_feed_forward(builder, x);
 }
 
 static weft_tensor norm(struct weft_builder *builder, weft_tensor x, const char *name) {
@@ -274,7 +277,7 @@ static weft_tensor retrieval_head(struct weft_builder *builder, weft_tensor pool
 
 static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     const weft_network_config *config = &builder->network->config;
-    if (builder->network->head) {
+    if (builder->network->head && weft_network_task(config) != WEFT_TASK_TEXT_TO_TEXT) {
         return weft_layout_build_head(builder, x);
     }
     switch (weft_network_task(config)) {
@@ -290,8 +293,9 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     case WEFT_TASK_HIDDEN:
     case WEFT_TASK_NEXT_SENTENCE: /* of published layouts alone, as the next */
     case WEFT_TASK_CLASSIFY_TOKENS:
-    case WEFT_TASK_PROGRAM: /* has no network */
-    case WEFT_TASK_EMBED:   /* reads the last hidden state: embedding.h */
+    case WEFT_TASK_PROGRAM:      /* has no network */
+    case WEFT_TASK_EMBED:        /* reads the last hidden state: embedding.h */
+    case WEFT_TASK_TEXT_TO_TEXT: /* so does its decoder: network_decoder.h */
         break;
     }
     return x;
