@@ -11,6 +11,7 @@ import safetensors.torch
 import torch
 import transformers
 from test_command import weft_command
+from test_decoders import Numbers
 from test_encoders import VOCABULARY, relative_l2
 
 import random_weights
@@ -52,16 +53,6 @@ def case(request, tmp_path_factory, device):
     module.save_pretrained(folder)
     with weft.load(folder, device) as model:
         yield module, model, folder
-
-
-class Numbers:
-    """A tokenizer of numbers: every token is two digits in a text."""
-
-    def encode(self, text):
-        return [int(text[at:at + 2]) for at in range(0, len(text), 2)]
-
-    def decode(self, tokens):
-        return "".join(f"{token:02}" for token in tokens)
 
 
 PROMPTS = [np.random.default_rng(n).integers(1, VOCABULARY, n).tolist() for n in (1, 7, 20, 64)]
