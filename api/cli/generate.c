@@ -46,9 +46,10 @@ typedef struct generate_state {
 
 static int check_model(const weft_cli_session *session) {
     const weft_model_info *info = &session->info;
-    if (info->task != WEFT_TASK_CAUSAL_LM) {
+    if (info->task != WEFT_TASK_CAUSAL_LM && info->task != WEFT_TASK_TEXT_TO_TEXT) {
         return weft_cli_bad_file(
-            &session->host, "%s: expected a causal language model (task causal_lm), found task %s",
+            &session->host,
+            "%s: expected a language model (task causal_lm or text_to_text), found task %s",
             session->folder, weft_task_name(info->task));
     }
     if (strcmp(info->tokenizer, "none") == 0) {

@@ -6,6 +6,7 @@
 #include "core/formats/known_fields.h"
 #include "core/system/file.h"
 #include "core/try.h"
+#include "model/network/architecture.h"
 
 #define FIELD "eos_token_id"
 
@@ -133,7 +134,7 @@ static weft_status read_generation_config(struct found *found, const char *folde
 weft_status weft_end_tokens_read(int32_t **tokens, weft_model_info *info,
                                  const struct weft_model_source *source, const weft_host *host) {
     struct found found = {0};
-    if (info->task != WEFT_TASK_CAUSAL_LM || info->vocabulary == 0) {
+    if (!weft_model_writes(info)) {
         return WEFT_OK;
     }
     weft_status status = read_config(&found, source, info->vocabulary, host);

@@ -483,12 +483,23 @@ weft_status weft_model_set_max_length(weft_model *model, uint32_t length) {
 
 /* ---- programs and models without a head ---- */
 
+struct weft_network *weft_model_network(const weft_model *model) {
+    return model->network;
+}
+
 struct weft_program *weft_model_program(const weft_model *model) {
     return model->program;
 }
 
-/** WEFT_UNSUPPORTED for a program without a task. */
+/** WEFT_UNSUPPORTED for a program without a task, and where one text becomes another. */
 static weft_status expect_task(const weft_model *model, const char *function) {
+    if (model->info.task == WEFT_TASK_TEXT_TO_TEXT) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "%s: the model makes one text of another (task text_to_text), which "
+                         "weft_generator and weft_decoder do; weft_model_without_head is its "
+                         "encoder",
+                         function);
+    }
     return model->info.task != WEFT_TASK_PROGRAM ? WEFT_OK
                                                  : weft_fail(&model->host, WEFT_UNSUPPORTED,
                                                              "%s: the model is a program, which "

@@ -44,6 +44,38 @@ def bert(r, t, some):
             "hidden_act": "gelu", "layer_norm_eps": 1e-12, "id2label": {"0": "O", "1": "B-x", "2": "I-x"}}
 
 
+def deberta(r, t, some):
+    head = r.choice(["Model", "ForSequenceClassification", "ForMaskedLM", "ForTokenClassification"])
+    taps = r.choice([0, 3])
+    t.add("deberta.embeddings.word_embeddings.weight", [V, H], some)
+    norm(t, "deberta.embeddings.LayerNorm", some)
+    t.add("deberta.encoder.rel_embeddings.weight", [16, H], some)
+    norm(t, "deberta.encoder.LayerNorm", some)
+    if taps:
+        t.add("deberta.encoder.conv.conv.weight", [H, H, taps], some)
+        t.add("deberta.encoder.conv.conv.bias", [H], some)
+        norm(t, "deberta.encoder.conv.LayerNorm", some)
+    for i in range(LAYERS):
+        layer = f"deberta.encoder.layer.{i}."
+        for part in ("attention.self.query_proj", "attention.self.key_proj", "attention.self.value_proj", "attention.output.dense"):
+            linear(t, layer + part, H, H, some)
+        norm(t, layer + "attention.output.LayerNorm", some)
+        linear(t, layer + "intermediate.dense", WIDE, H, some)
+        linear(t, layer + "output.dense", H, WIDE, some)
+        norm(t, layer + "output.LayerNorm", some)
+    linear(t, "pooler.dense", H, H, some)
+    linear(t, "classifier", 3, H, some)
+    linear(t, "cls.predictions.transform.dense", H, H, some)
+    norm(t, "cls.predictions.transform.LayerNorm", some)
+    t.add("cls.predictions.bias", [V], some)
+    return {"model_type": "deberta-v2", "architectures": ["DebertaV2" + head], "vocab_size": V, "hidden_size": H,
+            "num_hidden_layers": LAYERS, "num_attention_heads": 2, "intermediate_size": WIDE, "max_position_embeddings": P,
+            "type_vocab_size": 0, "relative_attention": True, "position_buckets": 8, "max_relative_positions": -1,
+            "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": "p2c|c2p", "position_biased_input": False,
+            "conv_kernel_size": taps, "conv_groups": 1, "conv_act": "gelu", "pooler_hidden_act": "gelu", "embedding_size": H,
+            "attention_head_size": H // 2, "hidden_act": "gelu", "layer_norm_eps": 1e-7, "id2label": {"0": "O", "1": "B-x", "2": "I-x"}}
+
+
 def fnet(r, t, some):
     head = r.choice(["Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"])
     for name, rows in {"word": V, "position": P, "token_type": 4}.items():
@@ -97,6 +129,28 @@ def llama(r, t, some):
             "bos_token_id": 2}
 
 
+def t5(r, t, some):
+    t.add("shared.weight", [V, H], some)
+    for stack in ("encoder", "decoder"):
+        for i in range(LAYERS):
+            block = f"{stack}.block.{i}.layer."
+            for at, part in enumerate(["SelfAttention", "EncDecAttention"][:1 if stack == "encoder" else 2]):
+                for name in "qkvo":
+                    linear(t, f"{block}{at}.{part}.{name}", H, H, some, bias=False)
+                norm(t, f"{block}{at}.layer_norm", some, bias=False)
+            last = 1 if stack == "encoder" else 2
+            linear(t, f"{block}{last}.DenseReluDense.wi", WIDE, H, some, bias=False)
+            linear(t, f"{block}{last}.DenseReluDense.wo", H, WIDE, some, bias=False)
+            norm(t, f"{block}{last}.layer_norm", some, bias=False)
+        t.add(f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight", [8, 2], some)
+        norm(t, f"{stack}.final_layer_norm", some, bias=False)
+    return {"model_type": "t5", "architectures": [r.choice(["T5ForConditionalGeneration", "T5EncoderModel"])], "vocab_size": V,
+            "d_model": H, "d_kv": H // 2, "d_ff": WIDE, "num_layers": LAYERS, "num_decoder_layers": LAYERS, "num_heads": 2,
+            "n_positions": P, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 20, "layer_norm_epsilon": 1e-6,
+            "feed_forward_proj": "relu", "decoder_start_token_id": 0, "eos_token_id": 3, "tie_word_embeddings": True,
+            "scale_decoder_outputs": True}
+
+
 def damage_of(r):
     """What the header of model.safetensors says wrongly; mostly nothing."""
     def damage(header):
@@ -118,7 +172,7 @@ def make(r):
     some = [r.uniform(-1, 1) for _ in range(89)]
     if r.random() < 0.05:
         some[r.randrange(len(some))] = r.choice([float("nan"), float("inf"), 3e38, 1e-45])
-    config = r.choice([bert, fnet, gpt2, llama])(r, tensors, some)
+    config = r.choice([bert, deberta, fnet, gpt2, llama, t5])(r, tensors, some)
     fields = list(config) + ["num_labels", "problem_type", "eos_token_id", "pad_token_id", "sliding_window", "rope_scaling", "head_dim",
                              "quantization", "torch_dtype", "tie_word_embeddings", "layer_types"]
     for _ in range(r.choice([0, 0, 0, 1, 1, 2])):

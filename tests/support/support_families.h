@@ -63,6 +63,11 @@ static const char *const weft_test_configs[] = {
     "," WEFT_TEST_OFFSET "}",
     "{'model_type':'data2vec-text','architectures':['Data2VecTextModel']," WEFT_TEST_OFFSET "}",
     "{'model_type':'nomic_bert','architectures':['NomicBertForMaskedLM']," WEFT_TEST_ENCODER "}",
+    "{'model_type':'deberta-v2','architectures':['DebertaV2ForSequenceClassification'],'relative_"
+    "attention':true,'pos_att_type':'c2p|p2c','position_buckets':12,'share_att_key':true,'norm_rel_"
+    "ebd':'layer_norm','position_biased_input':false," WEFT_TEST_ENCODER "}",
+    "{'model_type':'deberta-v2','architectures':['DebertaV2ForMaskedLM'],'relative_attention':true,"
+    "'pos_att_type':['c2p','p2c'],'conv_kernel_size':3,'embedding_size':8," WEFT_TEST_ENCODER "}",
     "{'model_type':'t5','architectures':['T5EncoderModel'],'vocab_size':256,'d_model':16,'d_kv':6,'"
     "d_ff':24,'num_heads':2,'num_layers':" WEFT_TEST_TEXT(
         WEFT_TEST_LAYERS) ",'n_positions':" WEFT_TEST_TEXT(WEFT_TEST_POSITIONS) "}",

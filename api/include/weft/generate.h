@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Texts that causal language models make, several at once, by weft_decoder and weft_sample of model.h and conditions
- * that end a text. A prompt gets the text that it gets alone, whatever other prompts run with it.
+ * that end a text. A prompt gets the text that it gets alone, whatever other prompts run with it. What is said of the text that
+ * continues a prompt is true of the text that a text_to_text model makes of it.
  *
  *   weft_generator_create → until `done`: weft_generator_step, weft_generator_get_text of each → weft_generator_destroy
  */
@@ -98,7 +99,8 @@ typedef struct weft_generated {
      */
     const char *text;
     size_t text_size;
-    uint32_t prompt_count; /**< tokens of the prompt */
+    uint32_t
+        prompt_count; /**< tokens of the prompt: of a text_to_text model those that the encoder read */
     weft_ending ending;
 } weft_generated;
 

@@ -116,12 +116,14 @@ typedef enum weft_task {
     WEFT_TASK_RETRIEVE,
     WEFT_TASK_CLASSIFY_TOKENS, /**< logits f32 [B, n, labels]: each token has a label, or begins and ends an answer */
     WEFT_TASK_PROGRAM, /**< a program without one of these: weft_model_get_port lists its inputs and outputs */
-    WEFT_TASK_EMBED /**< vectors f32 [B, embedding_size]: weft_model_get_embedding */
+    WEFT_TASK_EMBED, /**< vectors f32 [B, embedding_size]: weft_model_get_embedding */
+    /** An encoder reads a text, and a decoder writes another: weft_generator, weft_decoder; hidden states are the encoder's */
+    WEFT_TASK_TEXT_TO_TEXT
 } weft_task;
 
 /**
  * "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress", "retrieve", "classify_tokens",
- * "program" or "embed".
+ * "program", "embed" or "text_to_text".
  */
 WEFT_API const char *weft_task_name(weft_task task);
 
@@ -553,8 +555,10 @@ typedef struct weft_decoder weft_decoder;
  * of weft_model_compile's plan for the whole prefix, whatever its length. tnn, fd-tnn and hyenadna are an exception:
  * their decoders add by the definition of Toeplitz matrices at every length, with the kernel of the model's longest
  * sequences. The plan has these bits at max_length up to 192, but differs by rounding errors where it takes
- * transforms. All others are reevaluated.
- * Errors: WEFT_UNSUPPORTED for a model that is not a causal language model over tokens, or that reads positions;
+ * transforms. A text_to_text model is recurrent, too: its sequences begin with a prompt, which its encoder reads, and
+ * have max_length tokens besides. All others are reevaluated.
+ * Errors: WEFT_UNSUPPORTED for a model that is neither a causal language model over tokens nor text_to_text, that reads
+ * positions, or that cannot be reevaluated;
  * WEFT_INVALID_ARGUMENT for a max_length above the model's; those of weft_model_compile. params may be null.
  */
 WEFT_API weft_status weft_decoder_create(weft_decoder **decoder, weft_model *model,
@@ -575,7 +579,8 @@ WEFT_API weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tok
 /**
  * Begins empty sequences with `count` tokens each, tokens[batch, count], in one run. Writes the logits of the next
  * tokens, f32 [batch, vocabulary], unless logits is null. The bits are those of single steps, in a fraction of their
- * time. A recurrent decoder compiles a plan for this number of tokens, and keeps the newest.
+ * time. A recurrent decoder compiles a plan for this number of tokens, and keeps the newest. The encoder of a text_to_text
+ * model reads the tokens, up to the model's max_length: each sequence then has one token, which all its texts begin with.
  * Errors: WEFT_INVALID_ARGUMENT for sequences that are not empty, a count of 0 or above max_length, or a token outside
  * the vocabulary; the decoder is then unchanged. After any other error, reset it.
  */

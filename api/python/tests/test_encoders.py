@@ -26,6 +26,8 @@ WITH_BIASES = {"norm_bias": True, "attention_bias": True, "mlp_bias": True, "cla
 NOMIC = {**SIZES, "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}
 T5 = {"vocab_size": VOCABULARY, "d_model": 24, "d_kv": 6, "d_ff": 50, "num_layers": 3, "num_heads": 3, "n_positions": POSITIONS,
       "pad_token_id": 0}
+DEBERTA = {**SIZES, "relative_attention": True, "position_buckets": 12, "norm_rel_ebd": "layer_norm", "share_att_key": True,
+           "pos_att_type": "p2c|c2p", "position_biased_input": False, "max_relative_positions": -1, "layer_norm_eps": 1e-7}
 GEMMA = {**SIZES, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 10, "query_pre_attn_scalar": 7,
          "sliding_window": 9, "use_bidirectional_attention": True,
          "layer_types": ["sliding_attention", "full_attention"] * 2, "rope_parameters": {
@@ -62,6 +64,15 @@ FAMILIES = (
         ("Model", {"global_attn_every_n_layers": 2, "local_attention": 7}))),
     ("NomicBert", NOMIC, ("Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification"), (
         UNTIED, ("Model", {"head_dim": 10, "hidden_act": "gelu"}))),
+    ("DebertaV2", DEBERTA, HEADS, (
+        UNTIED, ("ForMaskedLM", {"legacy": False}), ("ForMaskedLM", {"embedding_size": 16, "hidden_act": "relu"}),
+        ("ForSequenceClassification", {"pooler_hidden_act": "tanh", "position_buckets": 300}),
+        ("Model", {"conv_kernel_size": 3, "conv_act": "gelu"}), ("Model", {"conv_kernel_size": 5, "conv_groups": 4}),
+        ("Model", {"share_att_key": False, "position_buckets": -1, "norm_rel_ebd": "none", "position_biased_input": True,
+                   "type_vocab_size": 2}),
+        ("Model", {"position_buckets": -1, "max_relative_positions": 20, "pos_att_type": ["p2c"]}),
+        ("Model", {"pos_att_type": ["c2p"], "share_att_key": False, "max_relative_positions": 50}),
+        ("Model", {"relative_attention": False, "position_biased_input": True}))),
     ("T5", T5, ("EncoderModel",), (
         ("EncoderModel", {"feed_forward_proj": "gated-gelu", "relative_attention_num_buckets": 8,
                           "relative_attention_max_distance": 20, "layer_norm_epsilon": 1e-3}),)),
@@ -139,7 +150,7 @@ def case(request, tmp_path_factory, device):
 def test_against_transformers(case):
     module, model, _ = case
     assert model.info.architecture == type(module).__name__ and model.info.takes_lengths
-    assert model.info.takes_types == hasattr(module.config, "type_vocab_size")
+    assert model.info.takes_types == bool(getattr(module.config, "type_vocab_size", 0))
     for length in (1, 2, 13, 40, model.info.max_length):
         tokens, types = inputs(module, (2, length), length)
         exact = reference(module, tokens, types, np.ones_like(tokens))

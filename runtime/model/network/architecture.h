@@ -23,6 +23,7 @@
     X(mpnet)                   \
     X(modernbert)              \
     X(nomic_bert)              \
+    X(deberta_v2)              \
     X(t5)                      \
     X(mt5)                     \
     X(umt5)                    \
@@ -68,9 +69,11 @@ WEFT_MODEL_FAMILIES(WEFT_DECLARE_FAMILY)
 const struct weft_model_family *weft_model_family_at(uint32_t index);
 
 struct weft_program;
+struct weft_network;
 
 /** The model's program, or null: then it has a network. */
 struct weft_program *weft_model_program(const weft_model *model);
+struct weft_network *weft_model_network(const weft_model *model);
 
 struct weft_checkpoint;
 struct weft_embedding;
@@ -94,6 +97,12 @@ const weft_host *weft_model_host(const weft_model *model);
  * that its readers can rely on it.
  */
 weft_shape weft_model_output_shape(const weft_model_info *info, uint32_t batch, uint32_t length);
+
+/** True if the model makes texts, token by token. */
+static inline bool weft_model_writes(const weft_model_info *info) {
+    return (info->task == WEFT_TASK_CAUSAL_LM || info->task == WEFT_TASK_TEXT_TO_TEXT) &&
+           info->vocabulary > 0;
+}
 
 /** True if the model can take its tokens one by one. */
 bool weft_model_is_recurrent(const weft_model *model);

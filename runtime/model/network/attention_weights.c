@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include <weft/arithmetic.h>
-#include <weft/movement.h>
 
 #include "core/math/portable_math.h"
 #include "model/network/network.h"
@@ -41,10 +40,8 @@ static float hidden(const void *user, uint64_t index) {
 /* [B, n, heads · size] → [B, heads, n, size]. */
 static weft_tensor part_heads(struct weft_builder *builder, weft_tensor x, uint32_t heads,
                               uint32_t size) {
-    weft_tensor out = {0};
     x = weft_build_reshape(builder, x, weft_shape_of(builder->batch, builder->length, heads, size));
-    return WEFT_BUILT(builder, out,
-                      weft_graph_permute(&out, builder->graph, x, weft_shape_of(0, 2, 1, 3)));
+    return weft_build_permute(builder, x, weft_shape_of(0, 2, 1, 3));
 }
 
 /* scale · q kᵀ, capped, [B, heads, n, n]. The queries of a group of heads are rows of one product with their keys. */
@@ -122,11 +119,8 @@ weft_tensor weft_build_capped_attention(struct weft_builder *builder, const stru
     weft_tensor v = part_heads(builder, qkv->value, groups, size);
     out = WEFT_BUILT(builder, out, weft_graph_matmul(&out, builder->graph, weights, v, NULL));
     out = weft_build_reshape(builder, out, weft_shape_of(batch, heads, n, size));
-    weft_tensor joined = {0};
-    joined =
-        WEFT_BUILT(builder, joined,
-                   weft_graph_permute(&joined, builder->graph, out, weft_shape_of(0, 2, 1, 3)));
-    return weft_build_reshape(builder, joined, weft_shape_of(batch, n, heads * size));
+    out = weft_build_permute(builder, out, weft_shape_of(0, 2, 1, 3));
+    return weft_build_reshape(builder, out, weft_shape_of(batch, n, heads * size));
 }
 
 /* ---- slopes ---- */

@@ -241,8 +241,8 @@ void weft_fnet_config_clear(weft_fnet_config *config, const weft_host *host) {
 }
 
 const char *weft_task_name(weft_task task) {
-    static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
-                                        "causal_lm", "regress",  "retrieve",  "classify_tokens",
-                                        "program",   "embed"};
+    static const char *const names[] = {"hidden",    "classify", "masked_lm",   "next_sentence",
+                                        "causal_lm", "regress",  "retrieve",    "classify_tokens",
+                                        "program",   "embed",    "text_to_text"};
     return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
 }

@@ -10,8 +10,8 @@
 #include "model/network/network_config.h"
 
 struct weft_model_family {
-    const char *model_type; /* of config.json */
-    weft_field_table fields;
+    const char *model_type;         /* of config.json */
+    weft_field_table fields;        /* in a published layout besides its tables */
     size_t config_size;             /* of the struct that the fields fill */
     weft_feed_forward feed_forward; /* when the config does not say */
     /* Names of a layer's parts. */
@@ -42,6 +42,12 @@ struct weft_model_family {
     const char *(*mixing)(const void *config);
     /** A layer's norm in the place of mixer_norm, or null for a layer without a mixer; null: all have that. */
     const char *(*mixer_norm_of)(const void *config, uint32_t layer);
+    /** What becomes of a layer's result x, `before` being its input; without a scope. Null: it stays as it is. */
+    weft_tensor (*behind_layer)(struct weft_builder *builder, weft_tensor x, weft_tensor before,
+                                const void *config);
+    /** Layers of the decoder of a text_to_text model, and the token that its texts begin with; null: there is none. */
+    uint32_t (*decoder_layers)(const void *config);
+    int32_t (*start_token)(const void *config);
     /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
 };
@@ -116,6 +122,8 @@ weft_tensor weft_layout_mix(struct weft_builder *builder, struct weft_qkv *qkv);
 weft_tensor weft_build_slopes(struct weft_builder *builder, uint32_t heads);
 /** T5's bias by distance f32 [heads, n, n]: Raffel et al., 2020, section 2.1. Once for all layers, unless each has its own. */
 weft_tensor weft_build_distances(struct weft_builder *builder);
+/** Kind of a distance, of so many on one side: Raffel et al., 2020, section 2.1. */
+uint32_t weft_distance_kind(uint32_t distance, uint32_t kinds, uint32_t farthest);
 /** The one, then the other, for weft_model_family.mix. */
 weft_tensor weft_layout_attention(struct weft_builder *builder, weft_tensor x, const void *config);
 

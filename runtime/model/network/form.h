@@ -33,12 +33,19 @@ enum weft_bag_rules { WEFT_BAG_NONE = 0, WEFT_BAG_SENTENCE_TRANSFORMERS, WEFT_BA
 /** In a config; null ends them. */
 extern const char *const weft_bag_rule_names[];
 
+/** A map of the tables' channels to hidden_size. */
+typedef enum weft_projection {
+    WEFT_PROJECTION_NONE = 0,
+    WEFT_PROJECTION_BEHIND_NORM,
+    WEFT_PROJECTION_BEFORE_NORM /**< without a bias */
+} weft_projection;
+
 typedef struct weft_embedding_form {
     uint32_t types;           /**< rows of a table of token types, or 0 */
     uint32_t tasks;           /**< rows of a table whose first row is added to every token, or 0 */
     uint32_t position_offset; /**< rows of the table of positions before that of the first token */
     uint32_t size;            /**< channels of the tables; 0: hidden_size */
-    bool projection;          /**< a map to hidden_size behind the embedding */
+    uint32_t projection;      /**< weft_projection */
     float scale;              /**< of the tokens' rows; 0: 1 */
     uint32_t bag;             /**< weft_bag_rules; NONE: texts are sequences */
 } weft_embedding_form;

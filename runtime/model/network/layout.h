@@ -45,7 +45,8 @@ struct weft_head {
     const char *name; /* the class's, behind the stem; null ends a list */
     weft_task task;
     enum weft_head_input input;
-    const char *dense; /* tensors in the file; null: there is none */
+    const char *unless; /* a field of config.json that is false, or it is a later one of the name */
+    const char *dense;  /* tensors in the file; null: there is none */
     weft_activation activation;
     bool own_activation; /* config.head.activation instead */
     const char *norm;
@@ -53,7 +54,14 @@ struct weft_head {
     const char *older; /* name of out in older files, or null */
     const char *bias;  /* the last map's, where its name is not out.bias */
     uint32_t outputs;  /* 0: the labels, or the vocabulary */
+    const char *part;  /* a module of the file that no other class has; or null */
 };
+
+/** True if the last map gives a number for each word. */
+static inline bool weft_head_is_language(const struct weft_head *head) {
+    return head->task == WEFT_TASK_MASKED_LM || head->task == WEFT_TASK_CAUSAL_LM ||
+           head->task == WEFT_TASK_TEXT_TO_TEXT;
+}
 
 struct weft_layout {
     const char *stem;    /* of the classes' names: "Bert" */

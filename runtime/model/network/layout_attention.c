@@ -10,11 +10,9 @@
 static weft_tensor shared(struct weft_builder *builder, const char *name, uint32_t elements,
                           weft_status (*fill)(float *, const void *, const weft_host *),
                           const void *user) {
-    char scope[WEFT_SCOPE_SIZE];
-    memcpy(scope, builder->scope, sizeof scope);
-    builder->scope[0] = '\0';
+    const struct weft_scope scope = weft_build_outside(builder);
     weft_tensor out = weft_build_constant(builder, name, weft_shape_of(elements), fill, user);
-    memcpy(builder->scope, scope, sizeof scope);
+    weft_build_inside(builder, &scope);
     return out;
 }
 

@@ -117,9 +117,10 @@ weft_status weft_layout_read_layer_types(weft_network_config *config,
 /* ---- classes ---- */
 
 static bool is_class(const struct weft_layout *layout, const struct weft_head *head,
-                     const char *name) {
+                     const char *name, const weft_json_fields *json) {
     const size_t stem = strlen(layout->stem);
-    return strncmp(name, layout->stem, stem) == 0 && strcmp(name + stem, head->name) == 0;
+    return strncmp(name, layout->stem, stem) == 0 && strcmp(name + stem, head->name) == 0 &&
+           (!head->unless || json_is_false(json_object_get(json->object, head->unless)));
 }
 
 static weft_status refuse_class(const struct weft_layout *layout, const weft_json_fields *json,
@@ -128,6 +129,9 @@ static weft_status refuse_class(const struct weft_layout *layout, const weft_jso
     size_t used = 0;
     for (const struct weft_head *head = layout->heads; head->name && used < 512; head++) {
         const char *between = head == layout->heads ? "" : head[1].name ? ", " : " or ";
+        if (head->unless) {
+            continue; /* a later one has the name */
+        }
         const int written = snprintf(expected + used, sizeof expected - used, "%s%s%s", between,
                                      layout->stem, head->name);
         used += written > 0 ? (size_t)written : 0;
@@ -143,7 +147,7 @@ static weft_status read_class(const struct weft_head **head, const struct weft_l
         return weft_json_fail(json, WEFT_BAD_FILE, "architectures", "an array of one string", list);
     }
     for (*head = layout->heads; (*head)->name; ++*head) {
-        if (is_class(layout, *head, json_string_value(entry))) {
+        if (is_class(layout, *head, json_string_value(entry), json)) {
             return WEFT_OK;
         }
     }

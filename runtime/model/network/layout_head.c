@@ -22,8 +22,7 @@ static weft_tensor read(struct weft_builder *builder, weft_tensor x, enum weft_h
 
 /* The factor of a vocabulary's table has the table's width. */
 static uint32_t inner_width(const weft_network_config *config, const struct weft_head *head) {
-    const bool language = head->task == WEFT_TASK_MASKED_LM || head->task == WEFT_TASK_CAUSAL_LM;
-    return language ? weft_network_embedding_size(config) : config->hidden_size;
+    return weft_head_is_language(head) ? weft_network_embedding_size(config) : config->hidden_size;
 }
 
 /* A config without labels says nothing about their number; the classifier has a row for each. */
@@ -32,7 +31,7 @@ static uint32_t output_count(struct weft_network *network, const struct weft_hea
     if (head->outputs != 0) {
         return head->outputs;
     }
-    if (head->task == WEFT_TASK_MASKED_LM || head->task == WEFT_TASK_CAUSAL_LM) {
+    if (weft_head_is_language(head)) {
         return config->vocab_size;
     }
     if (network->checkpoint && !config->labels) {
@@ -63,14 +62,16 @@ static weft_tensor last_map(struct weft_builder *builder, weft_tensor x,
                             const struct weft_head *head, uint32_t width) {
     const weft_network_config *config = &builder->network->config;
     const uint32_t outputs = output_count(builder->network, head);
-    const bool vocabulary = head->task == WEFT_TASK_MASKED_LM || head->task == WEFT_TASK_CAUSAL_LM;
+    const bool vocabulary = weft_head_is_language(head);
     const weft_shape shape = weft_shape_of(outputs, width);
     char name[WEFT_SCOPE_SIZE];
     snprintf(name, sizeof name, "%s.weight", head->out);
     if (head->older && !weft_build_has(builder, name)) {
         snprintf(name, sizeof name, "%s.weight", head->older);
     }
-    weft_tensor matrix = vocabulary && config->tie_word_embeddings
+    /* A decoder's is the table wherever the file has no other, whatever the config says. */
+    const bool tied = config->tie_word_embeddings || head->task == WEFT_TASK_TEXT_TO_TEXT;
+    weft_tensor matrix = vocabulary && tied
                              ? weft_build_tied(builder, name, "embeddings.tokens.weight", shape)
                              : weft_build_weight(builder, name, shape);
     weft_tensor bias = last_bias(builder, head, outputs);

@@ -106,16 +106,13 @@ static bool add_older(struct weft_stored_name *stored, const struct weft_layout 
     return false;
 }
 
-static bool is_language_model(const struct weft_head *head) {
-    return head->task == WEFT_TASK_MASKED_LM || head->task == WEFT_TASK_CAUSAL_LM;
-}
-
 /* The second name of a tensor of ours, if this head shares it; or null. */
 static const char *second_name(char *text, size_t size, const struct weft_head *head,
                                const struct weft_network *network, const char *ours) {
     const bool words =
         network->config.tie_word_embeddings && strcmp(ours, "embeddings.tokens.weight") == 0;
-    if (!is_language_model(head) || (!words && (!head->bias || strcmp(ours, head->bias) != 0))) {
+    if (!weft_head_is_language(head) ||
+        (!words && (!head->bias || strcmp(ours, head->bias) != 0))) {
         return NULL;
     }
     snprintf(text, size, "%s.%s", head->out, words ? "weight" : "bias");
@@ -160,7 +157,7 @@ static bool is_in(const char *name, const char *part) {
 
 static bool is_of_head(const struct weft_head *head, const char *name) {
     return is_in(name, head->dense) || is_in(name, head->norm) || is_in(name, head->out) ||
-           is_in(name, head->older);
+           is_in(name, head->older) || is_in(name, head->part);
 }
 
 /* True if a tensor stands beside a part of that name, below the same module. */

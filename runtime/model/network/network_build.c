@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weft/movement.h>
+
 #include "core/shape.h"
 #include "core/try.h"
 #include "graph/graph.h"
@@ -21,6 +23,17 @@ size_t weft_build_enter(struct weft_builder *builder, const char *part) {
 
 void weft_build_leave(struct weft_builder *builder, size_t entered) {
     builder->scope[entered] = '\0';
+}
+
+struct weft_scope weft_build_outside(struct weft_builder *builder) {
+    struct weft_scope scope;
+    memcpy(scope.text, builder->scope, sizeof scope.text);
+    builder->scope[0] = '\0';
+    return scope;
+}
+
+void weft_build_inside(struct weft_builder *builder, const struct weft_scope *scope) {
+    memcpy(builder->scope, scope->text, sizeof scope->text);
 }
 
 /* ---- weights ---- */
@@ -246,6 +259,8 @@ static weft_status load_tied(struct weft_network *network, const char *name, con
         weight = weft_weight_retain(shared);
     } else {
         network->parameters += weft_shape_elements(shape);
+    }
+    if (!same && network->config.tie_word_embeddings) {
         weft_log(&network->host, WEFT_LOG_WARNING,
                  "%s: tensor \"%s\" differs from \"%s\", although config.json ties them: Weft uses "
                  "the file's tensor",
@@ -347,24 +362,48 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
     return constant(builder, name, shape, &(struct recipe){.fill_integers = fill, .user = user});
 }
 
+/* A weight of the graph alone, or null. */
+static weft_weight *empty(struct weft_builder *builder, const char *name, weft_dtype dtype,
+                          weft_shape shape) {
+    weft_weight *weight = NULL;
+    if (builder->status == WEFT_OK) {
+        builder->status = weft_weight_create_empty(
+            &weight, weft_weight_params(.name = name, .dtype = dtype, .shape = shape),
+            builder->host);
+    }
+    return weight;
+}
+
+/* Takes the weight, which may be null after an error. */
+static weft_tensor add_weight(struct weft_builder *builder, weft_weight *weight) {
+    weft_tensor tensor = {0};
+    tensor = WEFT_BUILT(builder, tensor, weft_graph_weight(&tensor, builder->graph, weight));
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
 weft_tensor weft_build_filled(struct weft_builder *builder, const char *name, weft_shape shape,
                               float (*element)(const void *user, uint64_t index),
                               const void *user) {
-    weft_weight *weight = NULL;
-    weft_tensor tensor = {0};
-    if (builder->status == WEFT_OK) {
-        builder->status = weft_weight_create_empty(
-            &weight, weft_weight_params(.name = name, .dtype = WEFT_F32, .shape = shape),
-            builder->host);
-    }
+    weft_weight *weight = empty(builder, name, WEFT_F32, shape);
     float *data = weight ? weight->owned : NULL;
     const uint64_t count = data ? weft_shape_elements(shape) : 0;
     for (uint64_t i = 0; i < count; i++) {
         data[i] = element(user, i);
     }
-    tensor = WEFT_BUILT(builder, tensor, weft_graph_weight(&tensor, builder->graph, weight));
-    weft_weight_destroy(&weight);
-    return tensor;
+    return add_weight(builder, weight);
+}
+
+weft_tensor weft_build_indices(struct weft_builder *builder, const char *name, weft_shape shape,
+                               int32_t (*element)(const void *user, uint64_t index),
+                               const void *user) {
+    weft_weight *weight = empty(builder, name, WEFT_I32, shape);
+    int32_t *data = weight ? weight->owned : NULL;
+    const uint64_t count = data ? weft_shape_elements(shape) : 0;
+    for (uint64_t i = 0; i < count; i++) {
+        data[i] = element(user, i);
+    }
+    return add_weight(builder, weight);
 }
 
 /* Zeros that a norm without a bias adds; one weight for all norms. */
@@ -464,6 +503,11 @@ weft_tensor weft_build_cap(struct weft_builder *builder, weft_tensor x, float ca
 weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft_shape shape) {
     weft_tensor result = {0};
     return WEFT_BUILT(builder, result, weft_graph_reshape(&result, builder->graph, x, shape));
+}
+
+weft_tensor weft_build_permute(struct weft_builder *builder, weft_tensor x, weft_shape axes) {
+    weft_tensor result = {0};
+    return WEFT_BUILT(builder, result, weft_graph_permute(&result, builder->graph, x, axes));
 }
 
 static weft_status add_one(float *data, const void *user, const weft_host *host) {

@@ -45,6 +45,7 @@ struct weft_builder {
     uint32_t layer;
     weft_tensor positions;              /* the input f32 [B, n, l], or none */
     weft_tensor score_bias;             /* on the scores of all layers, once one has made it */
+    weft_tensor distance_rows[2];       /* of a table of distances, the same */
     weft_tensor lengths;                /* the input i32 [B], or none: all are n */
     struct weft_step_builder *decoding; /* or null: whole sequences, without states */
     struct weft_layer_outputs *outputs; /* or null: the model's alone */
@@ -62,6 +63,13 @@ struct weft_builder {
 /** Goes into a part of the scope: names are then scope.part.name, until weft_build_leave is given the result. */
 size_t weft_build_enter(struct weft_builder *builder, const char *part);
 void weft_build_leave(struct weft_builder *builder, size_t entered);
+
+/** A builder's scope, while it builds what all layers share: names without a scope. */
+struct weft_scope {
+    char text[WEFT_SCOPE_SIZE];
+};
+struct weft_scope weft_build_outside(struct weft_builder *builder);
+void weft_build_inside(struct weft_builder *builder, const struct weft_scope *scope);
 
 /** The weight `scope.name` of that shape. */
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);
@@ -100,6 +108,11 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
 weft_tensor weft_build_filled(struct weft_builder *builder, const char *name, weft_shape shape,
                               float (*element)(const void *user, uint64_t index), const void *user);
 
+/** The same with i32 elements. */
+weft_tensor weft_build_indices(struct weft_builder *builder, const char *name, weft_shape shape,
+                               int32_t (*element)(const void *user, uint64_t index),
+                               const void *user);
+
 /**
  * The tokens' numbers f32 [B, 1, 1] where each sequence has one; otherwise none, and they are 0 … n-1. An input
  * "position_number" then.
@@ -126,6 +139,7 @@ weft_tensor weft_build_scale(struct weft_builder *builder, weft_tensor x, float 
 /** cap·tanh(x/cap); 0: x. */
 weft_tensor weft_build_cap(struct weft_builder *builder, weft_tensor x, float cap);
 weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft_shape shape);
+weft_tensor weft_build_permute(struct weft_builder *builder, weft_tensor x, weft_shape axes);
 
 /**
  * The parameters of the network's norm over `width` channels, its tensors under `name`; for norms that go into an op.
@@ -135,6 +149,9 @@ weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm 
                                         const char *name, uint32_t width);
 weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const char *name,
                             uint32_t width);
+
+/** A layer's feed-forward, whose scope the builder is in. */
+weft_tensor weft_build_feed_forward(struct weft_builder *builder, weft_tensor x);
 
 /** The hidden state before the first layer. */
 weft_tensor weft_build_embedding(struct weft_builder *builder, const weft_model_inputs *inputs);

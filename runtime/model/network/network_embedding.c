@@ -164,9 +164,13 @@ weft_tensor weft_build_embedding(struct weft_builder *builder, const weft_model_
                               config->hidden_size);
         x = add_positions(builder, x);
     }
-    const uint32_t width = weft_network_embedding_size(config);
+    uint32_t width = weft_network_embedding_size(config);
+    if (config->embedding.projection == WEFT_PROJECTION_BEFORE_NORM) {
+        x = weft_build_map(builder, x, "embeddings.projection", width, config->hidden_size, false);
+        width = config->hidden_size;
+    }
     x = config->embedding_norm ? weft_build_norm(builder, x, "embeddings.norm", width) : x;
-    return config->embedding.projection
+    return config->embedding.projection == WEFT_PROJECTION_BEHIND_NORM
                ? weft_build_linear(builder, x, "embeddings.projection", width, config->hidden_size)
                : x;
 }

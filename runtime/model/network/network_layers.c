@@ -54,11 +54,14 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x) {
                                       : none;
 }
 
+weft_tensor weft_build_feed_forward(struct weft_builder *builder, weft_tensor x) {
+    return builder->network->config.feed_forward == WEFT_FEED_FORWARD_GLU ? glu(builder, x)
+                                                                          : mlp(builder, x);
+}
+
 static weft_tensor feed_forward(struct weft_builder *builder, weft_tensor x) {
-    const struct weft_network *network = builder->network;
-    enter(builder, network->family->feed_forward_name);
-    return network->config.feed_forward == WEFT_FEED_FORWARD_GLU ? glu(builder, x)
-                                                                 : mlp(builder, x);
+    enter(builder, builder->network->family->feed_forward_name);
+    return weft_build_feed_forward(builder, x);
 }
 
 static weft_tensor norm(struct weft_builder *builder, weft_tensor x, const char *name) {
@@ -124,7 +127,12 @@ static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
     for (uint32_t i = 0; i < network->config.layers && builder->status == WEFT_OK; i++) {
         builder->layer = i;
         weft_build_hidden_state(builder, i, x);
+        weft_tensor before = x;
         x = layer(builder, x, mixer_norm(network, i));
+        leave(builder);
+        x = network->family->behind_layer
+                ? network->family->behind_layer(builder, x, before, network->family_config)
+                : x;
     }
     leave(builder);
     x = network->config.norm_position == WEFT_NORM_AFTER
@@ -269,7 +277,7 @@ static weft_tensor retrieval_head(struct weft_builder *builder, weft_tensor pool
 
 static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     const weft_network_config *config = &builder->network->config;
-    if (builder->network->head) {
+    if (builder->network->head && weft_network_task(config) != WEFT_TASK_TEXT_TO_TEXT) {
         return weft_layout_build_head(builder, x);
     }
     switch (weft_network_task(config)) {
@@ -285,8 +293,9 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     case WEFT_TASK_HIDDEN:
     case WEFT_TASK_NEXT_SENTENCE: /* of published layouts alone, as the next */
     case WEFT_TASK_CLASSIFY_TOKENS:
-    case WEFT_TASK_PROGRAM: /* has no network */
-    case WEFT_TASK_EMBED:   /* reads the last hidden state: embedding.h */
+    case WEFT_TASK_PROGRAM:      /* has no network */
+    case WEFT_TASK_EMBED:        /* reads the last hidden state: embedding.h */
+    case WEFT_TASK_TEXT_TO_TEXT: /* so does its decoder: network_decoder.h */
         break;
     }
     return x;

@@ -2,6 +2,7 @@
 #include "model/network/architecture.h"
 #include "model/network/network.h"
 #include "model/network/network_build.h"
+#include "model/network/network_decoder.h"
 
 #include <string.h>
 
@@ -26,23 +27,26 @@ static weft_status check_heads(const struct weft_network *network, const weft_js
     return WEFT_OK;
 }
 
+static weft_status read_own_fields(struct weft_network *network, const weft_json_fields *json) {
+    const struct weft_model_family *family = network->family;
+    WEFT_TRY(weft_fields_read(network->family_config, &family->fields, json));
+    WEFT_TRY(check_heads(network, json));
+    return family->check ? family->check(network->family_config, &network->config, json) : WEFT_OK;
+}
+
 static weft_status read_fields(struct weft_network *network, const weft_json_fields *json) {
     const struct weft_model_family *family = network->family;
     if (family->layout) {
         WEFT_TRY(weft_layout_read(&network->config, &network->head, network->family_config,
                                   family->layout, json));
         network->class_name = weft_layout_class(family->layout, network->head, json->host);
-        return network->class_name ? WEFT_OK : weft_fail_memory(json->host, "a model's class");
+        return network->class_name ? read_own_fields(network, json)
+                                   : weft_fail_memory(json->host, "a model's class");
     }
     const weft_field_table *const tables[] = {&weft_network_fields, &family->fields};
     WEFT_TRY(weft_fields_refuse_others(tables, 2, json));
     WEFT_TRY(weft_network_config_read(&network->config, family->feed_forward, json));
-    WEFT_TRY(weft_fields_read(network->family_config, &family->fields, json));
-    WEFT_TRY(check_heads(network, json));
-    if (family->check) {
-        WEFT_TRY(family->check(network->family_config, &network->config, json));
-    }
-    return WEFT_OK;
+    return read_own_fields(network, json);
 }
 
 /* Accepts any class in the config if the last hidden state is requested: the class tells how the encoder was trained. */
@@ -107,16 +111,37 @@ static weft_status add_inputs(weft_model_inputs *inputs, const struct weft_netwo
                                  position_size(network));
 }
 
+/* What of a decoder the encoder's graph has not. */
+static weft_status add_decoder(struct weft_network *network, weft_graph *graph,
+                               const weft_model_inputs *inputs) {
+    weft_tensor memory[(size_t)2 * WEFT_MAX_LAYERS];
+    struct weft_cross_inputs step = {.memory = memory};
+    const uint32_t count = weft_network_memory_count(network);
+    const weft_shape cache = weft_shape_of(1, count, 1, weft_network_memory_width(network));
+    weft_tensor out = {0}, rows = {0};
+    WEFT_TRY(weft_network_build_memory(memory, network, graph, inputs));
+    WEFT_TRY(weft_graph_input(&step.tokens, graph, "token", WEFT_I32, weft_shape_of(1, 1)));
+    WEFT_TRY(weft_graph_input(&step.kinds, graph, "kinds", WEFT_I32, weft_shape_of(2)));
+    WEFT_TRY(weft_graph_input(&step.filled, graph, "filled", WEFT_I32, weft_shape_of(1)));
+    WEFT_TRY(weft_graph_input(&step.lengths, graph, "lengths", WEFT_I32, weft_shape_of(1)));
+    WEFT_TRY(weft_graph_input(&step.cache, graph, "cache", WEFT_F32, cache));
+    return weft_network_build_cross_step(&out, &rows, network, graph, &step);
+}
+
+static weft_status ask_for_weights(struct weft_network *network, weft_graph *graph) {
+    weft_model_inputs inputs = {0};
+    weft_tensor out = {0};
+    WEFT_TRY(add_inputs(&inputs, network, graph));
+    return weft_network_memory_count(network) > 0
+               ? add_decoder(network, graph, &inputs)
+               : weft_network_build(&out, network, graph, &inputs, false, NULL);
+}
+
 /* Builds the network into a graph that is thrown away: what it asks for is what it has. */
 static weft_status load_weights(struct weft_network *network) {
     weft_graph *graph = NULL;
-    weft_model_inputs inputs = {0};
-    weft_tensor out = {0};
     WEFT_TRY(weft_graph_create(&graph, &network->host));
-    weft_status status = add_inputs(&inputs, network, graph);
-    if (status == WEFT_OK) {
-        status = weft_network_build(&out, network, graph, &inputs, false, NULL);
-    }
+    const weft_status status = ask_for_weights(network, graph);
     weft_graph_destroy(&graph);
     return status;
 }

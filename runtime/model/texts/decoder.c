@@ -8,6 +8,7 @@
 #include "core/host.h"
 #include "core/try.h"
 #include "model/network/architecture.h"
+#include "model/texts/cross_decoder.h"
 #include "plan/states.h"
 
 #define LEAST_PLAN_LENGTH 64U /* of those that evaluate again; they double from there */
@@ -35,6 +36,7 @@ struct weft_decoder {
     float *number;          /* [batch], the same */
     int32_t *given;         /* [batch], the tokens of a step */
     uint64_t state_bytes;
+    struct weft_cross_decoder *cross; /* of a text_to_text model, in place of the plans; or null */
     /* evaluated again */
     int32_t *tokens; /* [batch, token_room] */
     uint32_t
@@ -275,6 +277,41 @@ static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, uint
     return run_again(decoder, lengths, logits);
 }
 
+/* ---- of a text that an encoder reads ---- */
+
+static weft_status begin_cross(weft_decoder *decoder, bool again) {
+    decoder->decoding = WEFT_DECODING_RECURRENT;
+    decoder->plan_length = 1;
+    decoder->given = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->given);
+    if (!decoder->given) {
+        return weft_fail_memory(&decoder->host, "a decoder's tokens");
+    }
+    return again ? weft_fail(&decoder->host, WEFT_UNSUPPORTED,
+                             "reevaluate: a text_to_text model is decoded with its states alone")
+                 : weft_cross_decoder_create(&decoder->cross, decoder->model, decoder->device,
+                                             decoder->batch, &decoder->plan_params);
+}
+
+/* Sequences that go on have equally many tokens; one that has ended gets any token. */
+static weft_status step_cross(weft_decoder *decoder, const int32_t *tokens, float *logits) {
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        decoder->given[b] = tokens[b] < 0 ? 0 : tokens[b];
+    }
+    return weft_cross_decoder_step(decoder->cross, decoder->given,
+                                   longest_of(decoder, decoder->lengths), logits);
+}
+
+/* The encoder reads the prompts; each sequence begins with the start token. */
+static weft_status prompt_cross(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
+                                const int32_t *lengths, float *logits) {
+    WEFT_TRY(weft_cross_decoder_read(decoder->cross, tokens, count, lengths));
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        decoder->given[b] = weft_cross_decoder_start(decoder->cross);
+        decoder->next[b] = 1;
+    }
+    return weft_cross_decoder_step(decoder->cross, decoder->given, 0, logits);
+}
+
 /* ---- both ---- */
 
 static weft_status check_model(const weft_decoder *decoder) {
@@ -284,10 +321,11 @@ static weft_status check_model(const weft_decoder *decoder) {
                          "max_length %u is more than the model's %u positions", decoder->max_length,
                          info->max_length);
     }
-    if (info->task != WEFT_TASK_CAUSAL_LM || info->vocabulary == 0) {
+    if (!weft_model_writes(info)) {
         return weft_fail(
             &decoder->host, WEFT_UNSUPPORTED,
-            "only causal language models over tokens can be decoded: this model's task is %s%s",
+            "only causal language models over tokens, and those that make one text of another, can "
+            "be decoded: this model's task is %s%s",
             weft_task_name(info->task), info->vocabulary ? "" : ", its input features");
     }
     if (info->position_size) {
@@ -308,6 +346,9 @@ static weft_status begin(weft_decoder *decoder, const weft_decoder_params *param
     decoder->next = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->next);
     if (!decoder->lengths || !decoder->ended || !decoder->next) {
         return weft_fail_memory(&decoder->host, "a decoder's lengths");
+    }
+    if (decoder->model_info.task == WEFT_TASK_TEXT_TO_TEXT) {
+        return begin_cross(decoder, params && params->reevaluate);
     }
     const bool again = (params && params->reevaluate) || !weft_model_is_recurrent(decoder->model);
     return again ? begin_again(decoder) : begin_recurrent(decoder);
@@ -344,6 +385,7 @@ void weft_decoder_destroy(weft_decoder **address) {
     }
     *address = NULL;
     const weft_host host = decoder->host;
+    weft_cross_decoder_destroy(&decoder->cross);
     weft_plan_destroy(&decoder->prompt); /* before the plan whose states it has */
     drop_plan(decoder);
     weft_free(&host, decoder->position);
@@ -369,6 +411,10 @@ static weft_status check_token(const weft_decoder *decoder, uint32_t sequence, i
 static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens) {
     for (uint32_t b = 0; b < decoder->batch; b++) {
         const bool ends = tokens[b] == WEFT_NO_TOKEN && decoder->lengths[b] > 0;
+        if (decoder->cross && decoder->lengths[b] == 0) {
+            return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                             "sequence %u has no prompt that the model's encoder would read", b);
+        }
         if (!ends && decoder->ended[b]) {
             return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
                              "sequence %u has ended: it takes no token until the decoder is reset",
@@ -391,7 +437,8 @@ weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, floa
     for (uint32_t b = 0; b < decoder->batch; b++) {
         decoder->next[b] = decoder->lengths[b] + (tokens[b] == WEFT_NO_TOKEN ? 0 : 1);
     }
-    WEFT_TRY(decoder->decoding == WEFT_DECODING_RECURRENT
+    WEFT_TRY(decoder->cross ? step_cross(decoder, tokens, logits)
+             : decoder->decoding == WEFT_DECODING_RECURRENT
                  ? step_recurrent(decoder, tokens, logits)
                  : step_again(decoder, tokens, 1, decoder->next, logits));
     for (uint32_t b = 0; b < decoder->batch; b++) {
@@ -408,9 +455,10 @@ static weft_status check_prompt(const weft_decoder *decoder, const int32_t *toke
                          "a prompt needs empty sequences, but they have %u tokens",
                          longest_of(decoder, decoder->lengths));
     }
-    if (count == 0 || count > decoder->max_length) {
+    const uint32_t most = decoder->cross ? decoder->model_info.max_length : decoder->max_length;
+    if (count == 0 || count > most) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
-                         "a prompt of %u tokens is outside 1 to %u", count, decoder->max_length);
+                         "a prompt of %u tokens is outside 1 to %u", count, most);
     }
     for (uint32_t b = 0; b < decoder->batch; b++) {
         if (lengths && (lengths[b] < 1 || (uint32_t)lengths[b] > count)) {
@@ -435,7 +483,9 @@ weft_status weft_decoder_prompt_lengths(weft_decoder *decoder, const int32_t *to
         decoder->next[b] = lengths ? lengths[b] : (int32_t)count;
         decoder->ended[b] = false;
     }
-    if (decoder->decoding == WEFT_DECODING_REEVALUATED) {
+    if (decoder->cross) {
+        WEFT_TRY(prompt_cross(decoder, tokens, count, decoder->next, logits));
+    } else if (decoder->decoding == WEFT_DECODING_REEVALUATED) {
         WEFT_TRY(step_again(decoder, tokens, count, decoder->next, logits));
     } else if (count > 1) {
         WEFT_TRY(prompt_recurrent(decoder, tokens, count, decoder->next, logits));
@@ -471,6 +521,10 @@ weft_status weft_decoder_get_info(const weft_decoder *decoder, weft_decoder_info
                                 .length = longest_of(decoder, decoder->lengths),
                                 .max_length = decoder->max_length,
                                 .plan_length = decoder->plan_length,
-                                .state_bytes = decoder->state_bytes};
-    return decoder->plan ? weft_plan_get_info(decoder->plan, &info->plan) : WEFT_OK;
+                                .state_bytes = decoder->cross
+                                                   ? weft_cross_decoder_state_bytes(decoder->cross)
+                                                   : decoder->state_bytes};
+    const weft_plan *plan =
+        decoder->cross ? weft_cross_decoder_plan(decoder->cross) : decoder->plan;
+    return plan ? weft_plan_get_info(plan, &info->plan) : WEFT_OK;
 }

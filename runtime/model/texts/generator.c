@@ -21,7 +21,7 @@ const char *weft_ending_name(weft_ending ending) {
 
 /* Tokens of a prompt that are read. */
 static uint32_t read_of(const struct weft_sequence *sequence) {
-    return sequence->prompt_count - sequence->first;
+    return sequence->source > 0 ? sequence->source : sequence->prompt_count - sequence->first;
 }
 
 /* Most positions that a sequence needs, and most that a prompt has. */
@@ -31,7 +31,8 @@ static void find_lengths(const weft_generator *generator, uint32_t *longest, uin
     for (uint32_t i = 0; i < generator->count; i++) {
         const struct weft_sequence *sequence = &generator->sequences[i];
         const uint32_t read = read_of(sequence);
-        const uint64_t needed = (uint64_t)read + sequence->most - 1;
+        const uint32_t before = sequence->source > 0 ? 1 : read; /* in the decoder */
+        const uint64_t needed = (uint64_t)before + sequence->most - 1;
         const uint32_t positions = generator->info.max_length;
         const uint32_t own = needed < positions ? (uint32_t)needed : positions;
         *longest = own > *longest ? own : *longest;
@@ -64,7 +65,7 @@ static weft_status begin(weft_generator *generator, weft_device *device,
                          const weft_generator_params *params) {
     WEFT_TRY(weft_model_get_info(generator->model, &generator->info));
     const weft_model_info *info = &generator->info;
-    if (info->task != WEFT_TASK_CAUSAL_LM || info->vocabulary == 0) {
+    if (!weft_model_writes(info)) {
         return weft_decoder_create(&generator->decoder, generator->model, device,
                                    NULL); /* says why not */
     }
@@ -126,7 +127,9 @@ static weft_status feed_beginnings(weft_generator *generator) {
     uint32_t longest = 1;
     for (uint32_t i = 0; i < generator->count; i++) {
         const struct weft_sequence *sequence = &generator->sequences[i];
-        const uint32_t length = goes_on(sequence) ? sequence->count - sequence->first : 1;
+        const uint32_t whole =
+            sequence->source > 0 ? sequence->source : sequence->count - sequence->first;
+        const uint32_t length = goes_on(sequence) ? whole : 1;
         generator->lengths[i] = (int32_t)length;
         longest = length > longest ? length : longest;
     }
@@ -146,7 +149,8 @@ static bool slide(weft_generator *generator) {
     bool slides = false;
     for (uint32_t i = 0; i < generator->count; i++) {
         struct weft_sequence *sequence = &generator->sequences[i];
-        if (goes_on(sequence) && (uint32_t)generator->lengths[i] == generator->info.max_length) {
+        if (generator->window > 0 && goes_on(sequence) &&
+            (uint32_t)generator->lengths[i] == generator->info.max_length) {
             sequence->first = sequence->count - generator->window;
             slides = true;
         }
@@ -175,10 +179,11 @@ static weft_status take_text(weft_generator *generator, struct weft_sequence *se
         return WEFT_OK;
     }
     bool stopped = false;
-    const struct weft_text_tokens text = {
-        .tokens = sequence->tokens,
-        .count = sequence->count - (sequence->ending == WEFT_ENDING_END_TOKEN ? 1U : 0U),
-        .is_whole = sequence->ending != WEFT_ENDING_NONE};
+    const uint32_t first = sequence->source > 0 ? sequence->prompt_count : 0;
+    const uint32_t end = sequence->ending == WEFT_ENDING_END_TOKEN ? 1 : 0;
+    const struct weft_text_tokens text = {.tokens = sequence->tokens + first,
+                                          .count = sequence->count - first - end,
+                                          .is_whole = sequence->ending != WEFT_ENDING_NONE};
     WEFT_TRY(weft_generated_text_take(&sequence->text, &stopped, generator->model, &text,
                                       &generator->stops));
     sequence->ending = stopped ? WEFT_ENDING_STOP : sequence->ending;
@@ -217,8 +222,9 @@ static weft_status choose(weft_generator *generator, uint32_t number) {
     uint32_t token = 0;
     sampling.seed = sequence->seed;
     if (generator->repetition_penalty > 0.0) {
-        WEFT_TRY(weft_penalize(logits, vocabulary, sequence->tokens, sequence->count,
-                               generator->repetition_penalty, &generator->host));
+        WEFT_TRY(weft_penalize(logits, vocabulary, sequence->tokens + sequence->source,
+                               sequence->count - sequence->source, generator->repetition_penalty,
+                               &generator->host));
     }
     const uint64_t index = sequence->count - sequence->prompt_count;
     WEFT_TRY(weft_sample(&token, logits, vocabulary, &sampling, index, &generator->host));
@@ -295,7 +301,8 @@ weft_status weft_generator_get_text(const weft_generator *generator, uint32_t pr
                                   .count = sequence->count - sequence->prompt_count,
                                   .text = text->text ? text->text + text->begin : "",
                                   .text_size = text->text ? text->end - text->begin : 0,
-                                  .prompt_count = sequence->prompt_count,
+                                  .prompt_count = sequence->source > 0 ? sequence->source
+                                                                       : sequence->prompt_count,
                                   .ending = sequence->ending};
     return WEFT_OK;
 }

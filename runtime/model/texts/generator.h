@@ -11,9 +11,10 @@
 struct weft_sequence {
     int32_t *tokens; /* those of the prompt, then those that are made */
     uint32_t count, capacity;
-    uint32_t prompt_count;
-    uint32_t first; /* of the tokens that the decoder has */
-    uint32_t most;  /* that are made */
+    uint32_t prompt_count; /* those that are there before any is made */
+    uint32_t source;       /* the first of them, which an encoder reads; 0: there is no encoder */
+    uint32_t first;        /* of the tokens that the decoder has */
+    uint32_t most;         /* that are made */
     uint64_t seed;
     weft_ending ending;
     struct weft_generated_text text;

@@ -7,6 +7,7 @@
 
 #include "core/try.h"
 #include "model/network/architecture.h"
+#include "model/network/network_decoder.h"
 
 #define USUAL_TOKENS 200U
 
@@ -22,6 +23,11 @@ static weft_status check_params(const weft_generator *generator,
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "window: expected 1 to the model's %u positions, or 0, found %u",
                          generator->info.max_length, params->window);
+    }
+    if (params->window > 0 && generator->info.task == WEFT_TASK_TEXT_TO_TEXT) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "window: expected 0 for a model that makes one text of another, found %u",
+                         params->window);
     }
     if (!isfinite(temperature) || temperature < 0.0) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
@@ -68,7 +74,7 @@ static weft_status copy_lists(weft_generator *generator, const weft_generator_pa
 static weft_status limit(weft_generator *generator, uint32_t number, uint32_t tokens) {
     struct weft_sequence *sequence = &generator->sequences[number];
     const uint32_t positions = generator->info.max_length;
-    const uint32_t length = sequence->prompt_count;
+    const uint32_t length = sequence->source > 0 ? sequence->source : sequence->prompt_count;
     if (generator->window > 0) {
         sequence->first = length > positions ? length - generator->window : 0;
         sequence->most = tokens > 0 ? tokens : USUAL_TOKENS;
@@ -80,12 +86,14 @@ static weft_status limit(weft_generator *generator, uint32_t number, uint32_t to
                          "window would read the last ones",
                          number, positions, length);
     }
-    const uint32_t left = positions - length + 1; /* the last token needs no position */
+    /* What an encoder reads takes none of the positions. */
+    const uint32_t before = sequence->source > 0 ? 1 : length;
+    const uint32_t left = positions - before + 1; /* the last token needs no position */
     if (tokens > left) {
         return weft_fail(&generator->host, WEFT_INVALID_ARGUMENT,
                          "tokens: the model's %u positions leave %u tokens after prompt %u of %u, "
                          "found %u; a window would let the oldest go",
-                         positions, left, number, length, tokens);
+                         positions, left, number, before, tokens);
     }
     sequence->most = tokens > 0 ? tokens : left < USUAL_TOKENS ? left : USUAL_TOKENS;
     return WEFT_OK;
@@ -115,6 +123,19 @@ static weft_status take_tokens(struct weft_sequence *sequence, const weft_prompt
     return WEFT_OK;
 }
 
+/* What an encoder has read is no part of the text, which begins with a token of the model. */
+static weft_status begin_text(weft_generator *generator, struct weft_sequence *sequence) {
+    if (!weft_grow(&generator->host, &sequence->tokens, sequence->count, &sequence->capacity,
+                   sizeof *sequence->tokens)) {
+        return weft_fail_memory(&generator->host, "a prompt");
+    }
+    sequence->source = sequence->count;
+    sequence->tokens[sequence->count++] =
+        weft_network_start_token(weft_model_network(generator->model));
+    sequence->prompt_count = sequence->count;
+    return WEFT_OK;
+}
+
 static weft_status take_prompt(weft_generator *generator, uint32_t number,
                                const weft_generator_params *params) {
     const weft_prompt *prompt = &params->prompts[number];
@@ -134,8 +155,11 @@ static weft_status take_prompt(weft_generator *generator, uint32_t number,
     sequence->capacity = sequence->prompt_count = sequence->count;
     sequence->seed = params->seeds ? params->seeds[number] : params->sampling.seed;
     WEFT_TRY(check_tokens(generator, number, sequence));
+    if (generator->info.task == WEFT_TASK_TEXT_TO_TEXT) {
+        WEFT_TRY(begin_text(generator, sequence));
+    }
     WEFT_TRY(limit(generator, number, params->tokens));
-    if (!generator->has_text) {
+    if (!generator->has_text || sequence->source > 0) {
         return WEFT_OK;
     }
     bool stopped = false;

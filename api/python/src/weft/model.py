@@ -36,6 +36,7 @@ Tokenizer = Union[Callable[[str], Any], Any]
 """What makes token ids of a text: a tokenizer of transformers or of the package tokenizers, or any function."""
 
 _LARGEST_BATCH = 32
+_WRITERS = ("causal_lm", "text_to_text")  # tasks that make texts
 _MOST_PLANS = 32
 _LEFT_OUT = "what is beyond them is left out"
 
@@ -47,7 +48,8 @@ class ModelInfo:
     architecture: str
     mixing: str
     task: str
-    """hidden, classify, masked_lm, next_sentence, causal_lm, regress, retrieve, classify_tokens, program or embed."""
+    """hidden, classify, masked_lm, next_sentence, causal_lm, regress, retrieve, classify_tokens, program,
+    embed or text_to_text."""
     layers: int
     hidden_size: int
     embedding_size: int
@@ -314,7 +316,7 @@ class Model:
             tokens: for a language model, as the others of `generate`.
             ids: a list that gets the ids of the tokens as they are made, of a single text.
         """
-        if self.info.task == "causal_lm":
+        if self.info.task in _WRITERS:
             single = isinstance(texts, str)
             run = self._generation([str(texts)] if single else list(_inputs.several(texts)), tokens, how)
             return _pieces(run, single, ids)
@@ -334,7 +336,8 @@ class Model:
     def _check_classifier(self) -> None:
         if self.info.task not in ("classify", "next_sentence"):
             way = {"embed": "embed() gives vectors", "classify_tokens": "entities() and answer() find parts of texts",
-                   "causal_lm": "generate() continues texts"}.get(self.info.task, "logits() and hidden() take token ids")
+                   "causal_lm": "generate() continues texts", "text_to_text": "generate() makes others of them",
+                   }.get(self.info.task, "logits() and hidden() take token ids")
             raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: {way}")
 
     def _sequences(self, texts: Sequence[str], first: int = 0) -> list[list[int]]:
@@ -562,7 +565,7 @@ class Model:
         return texts[0] if isinstance(prompts, str) else texts
 
     def _generation(self, prompts: list[str], tokens: int | None, how: dict[str, Any]) -> _generation.Run:
-        if self.info.task != "causal_lm":
+        if self.info.task not in _WRITERS:
             raise errors.Unsupported(f"expected a causal language model, found task {self.info.task}")
         if not hasattr(self._tokenizer, "decode") and (self._tokenizer is not None or self.info.tokenizer == "none"):
             raise errors.Unsupported("expected a model with a tokenizer, or one given that has a method decode; "

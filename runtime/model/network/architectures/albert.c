@@ -64,16 +64,17 @@ static weft_status check(weft_network_config *config, const struct weft_head *he
                : weft_fields_refuse(json, "num_hidden_groups", "num_hidden_layers at most");
 }
 
-static const weft_network_config defaults = {.norm = WEFT_NORM_LAYER,
-                                             .norm_position = WEFT_NORM_AFTER,
-                                             .norm_eps = 1e-12F,
-                                             .activation = WEFT_ACTIVATION_GELU_TANH,
-                                             .position_embedding = WEFT_POSITION_LEARNED,
-                                             .embedding_norm = true,
-                                             .tie_word_embeddings = true,
-                                             .biases = WEFT_ALL_BIASES,
-                                             .embedding = {.types = 2, .projection = true},
-                                             .layer.stored = 1};
+static const weft_network_config defaults = {
+    .norm = WEFT_NORM_LAYER,
+    .norm_position = WEFT_NORM_AFTER,
+    .norm_eps = 1e-12F,
+    .activation = WEFT_ACTIVATION_GELU_TANH,
+    .position_embedding = WEFT_POSITION_LEARNED,
+    .embedding_norm = true,
+    .tie_word_embeddings = true,
+    .biases = WEFT_ALL_BIASES,
+    .embedding = {.types = 2, .projection = WEFT_PROJECTION_BEHIND_NORM},
+    .layer.stored = 1};
 
 static const struct weft_layout layout = {
     .stem = "Albert",

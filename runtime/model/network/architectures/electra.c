@@ -50,7 +50,9 @@ static weft_status check_summary(const weft_json_fields *json) {
 
 static weft_status check(weft_network_config *config, const struct weft_head *head,
                          const weft_json_fields *json) {
-    config->embedding.projection = config->embedding.size != config->hidden_size;
+    config->embedding.projection = config->embedding.size != config->hidden_size
+                                       ? WEFT_PROJECTION_BEHIND_NORM
+                                       : WEFT_PROJECTION_NONE;
     return head->dense && strcmp(head->dense, "sequence_summary.summary") == 0 ? check_summary(json)
                                                                                : WEFT_OK;
 }

@@ -20,7 +20,7 @@ static weft_status read(void *state, weft_network_config *network, const weft_js
                                      .position_embedding = WEFT_POSITION_LEARNED,
                                      .embedding.types = config->type_vocab_size,
                                      .embedding_norm = true,
-                                     .embedding.projection = true,
+                                     .embedding.projection = WEFT_PROJECTION_BEHIND_NORM,
                                      .norm = WEFT_NORM_LAYER,
                                      .norm_position = 1,
                                      .norm_eps = config->layer_norm_eps,
