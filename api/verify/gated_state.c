@@ -9,12 +9,6 @@
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(gated_state, x[0], x[1], x[2])
-WEFT_SHEET_STEP(gated_state, x[0], x[1], x[2])
-
-static uint32_t state_size(const weft_sizes *s, const void *params) {
-    (void)params;
-    return s->heads * s->width * s->values;
-}
 
 /* ---- the definition ---- */
 
@@ -184,10 +178,6 @@ static const weft_use uses[] = {
     {.name = "a gated state that is read first", WITH(.read_first = true), .with = 1 << DECAY},
 };
 
-static const weft_use steps[] = {
-    {.name = "a state that only grows", .sizes = {2, 67, 3, 7, .values = 5}},
-};
-
 static const weft_trial trials[] = {
     {ACCEPTED, IS(AS(Q, 2, 9, 3), AS(K, 2, 9, 3)), .without_params = true, GIVES(2, 9, 6)},
     {ACCEPTED, GIVES(2, 9, 6)},
@@ -235,10 +225,7 @@ const weft_sheet weft_sheet_gated_state = {
                  WEFT_OPTIONAL("state", weft_gated_state_params, state, .shape = {0})},
     .grows_linearly = true,
     .mix = mix_gated_state,
-    .step = step_gated_state,
-    .state_size = state_size,
     WEFT_SHEET_USES(uses),
-    WEFT_SHEET_STEPS(steps),
     .sizes = {.batch = 2, .n = 9, .heads = 2, .width = 3},
     .usual = PARAMS(.heads = 2),
     WEFT_SHEET_TRIALS(trials),
