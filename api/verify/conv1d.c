@@ -137,10 +137,10 @@ struct step_call {
     const weft_conv1d_params *params;
 };
 
-static weft_status add_step(weft_tensor *y, weft_graph *graph, weft_tensor x, const weft_step *step,
-                            const void *user) {
+static weft_status add_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                            const weft_step *step, const void *user) {
     const struct step_call *call = user;
-    return weft_graph_conv1d_step(y, graph, x, call->weight, step, call->params);
+    return weft_graph_conv1d_step(y, graph, x[0], call->weight, step, call->params);
 }
 
 static void build_steps(weft_case *c, const struct row *row) {
@@ -156,7 +156,9 @@ static void build_steps(weft_case *c, const struct row *row) {
     const weft_array whole = mix_conv1d(c, x, &params);
     c->only_values = false;
     const struct step_call call = {x[1].tensor, &params};
-    weft_case_expect_steps(c, x[0], whole, row->prompt, row->shorter, add_step, &call);
+    weft_case_expect_steps(c, x, 1, whole,
+                           (weft_token_cuts){.prompt = row->prompt, .shorter = row->shorter},
+                           add_step, &call);
 }
 
 WEFT_CASE_TABLE(conv1d_step, step_rows, WEFT_TOLERANCE_LINEAR, name_case, build_steps);

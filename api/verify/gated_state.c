@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verify/token_steps.h"
 #include "verify/trials.h"
 
 WEFT_SHEET_CALL(gated_state, x[0], x[1], x[2])
@@ -276,6 +277,8 @@ struct row {
     weft_values kind;
     bool has_state, has_lengths, with_last;
     float scale;
+    uint32_t prompt;  /* of steps: tokens of the first one; 0: 1 */
+    uint32_t shorter; /* and how many each sequence lacks of the one before it */
 };
 
 /* Strands with and without a rest, lanes of all widths likewise, registers for 32 to 256 rows, and dispatches that go on. */
@@ -313,14 +316,16 @@ static const struct row rows[] = {
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     static const char *const decays[] = {"", "long/", "forgets/"};
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,dv=%u,heads=%u%s%s,batch=%u%s%s%s%s",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,dv=%u,heads=%u%s%s,batch=%u%s%s%s%s%s%s",
              rules[row->rule].name, decays[row->decays], weft_values_name(row->kind), row->n,
              row->width, row->values, row->heads,
              WEFT_CASE_PART(row->q_heads != 0, ",q=%u", row->q_heads),
              WEFT_CASE_PART(row->k_heads != 0, ",k=%u", row->k_heads), row->batch,
              row->has_state ? ",state" : "", row->has_lengths ? ",lengths" : "",
              row->with_last ? ",last" : "",
-             WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale));
+             WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale),
+             WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt),
+             WEFT_CASE_PART(row->shorter != 0, ",shorter=%u", row->shorter));
 }
 
 /* Numbers that make no more of the state than there is of it, so that errors do not grow from token to token. */
@@ -378,13 +383,18 @@ static weft_gated_state_params params_of(weft_case *c, const struct row *row, we
     return params;
 }
 
-static void build(weft_case *c, const struct row *row) {
+static void make_qkv(weft_array x[3], weft_case *c, const struct row *row) {
     const uint32_t q_heads = row->q_heads ? row->q_heads : row->heads;
-    const weft_array x[] = {
-        weft_case_input(c, "q", weft_shape_of(row->batch, row->n, q_heads * row->width), row->kind),
-        vector_of(c, row, "k", 1.0F),
-        weft_case_input(c, "v", weft_shape_of(row->batch, row->n, row->heads * row->values),
-                        row->kind)};
+    x[0] =
+        weft_case_input(c, "q", weft_shape_of(row->batch, row->n, q_heads * row->width), row->kind);
+    x[1] = vector_of(c, row, "k", 1.0F);
+    x[2] = weft_case_input(c, "v", weft_shape_of(row->batch, row->n, row->heads * row->values),
+                           row->kind);
+}
+
+static void build(weft_case *c, const struct row *row) {
+    weft_array x[3];
+    make_qkv(x, c, row);
     const weft_gated_state_params params = params_of(c, row, x[1].tensor);
     if (!row->with_last) {
         weft_case_expect(c, "y", mix_gated_state(c, x, &params));
@@ -397,3 +407,60 @@ static void build(weft_case *c, const struct row *row) {
 }
 
 WEFT_CASE_TABLE(gated_state, rows, WEFT_TOLERANCE_LINEAR, name_case, build);
+
+/* ---- steps ---- */
+
+static const struct row step_rows[] = {
+    {LINEAR, 1, 1, 1, 1, .values = 1},
+    {GATED, 2, 7, 2, 16, .values = 16, .q_heads = 1, .k_heads = 1, .decays = LONG},
+    {READ_FIRST, 2, 6, 2, 9, .values = 5, .q_heads = 4},
+    {GATED_DELTA, 1, 9, 4, 64, .values = 64, .q_heads = 2, .k_heads = 2, .scale = 0.125F},
+    {ROWS_DELTA, 1, 5, 1, 256, .values = 33, .decays = LONG},
+    {APART, 2, 8, 2, 21, .values = 18},
+    {GATED_DELTA, 2, 17, 2, 12, .values = 19, .prompt = 13},
+    {OWN_ERASE, 1, 70, 1, 7, .values = 5, .prompt = 66},
+    {ROWS_GATED, 3, 15, 2, 8, .values = 17, .prompt = 12, .shorter = 5},
+    {GATED_DELTA, 2, 9, 2, 12, .values = 12, .kind = WEFT_VALUES_MIXED, .prompt = 4},
+};
+
+enum { AT_DECAY = 3, AT_BETA, AT_ERASE, AT_ALONG, TOKEN_OPERANDS };
+static_assert(TOKEN_OPERANDS <= WEFT_TOKEN_OPERANDS, "operands of a token");
+
+struct step_call {
+    const struct row *row;
+    const weft_gated_state_params *params;
+};
+
+static weft_status add_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                            const weft_step *step, const void *user) {
+    const struct step_call *call = user;
+    weft_gated_state_params params = *call->params;
+    params.decay = x[AT_DECAY];
+    params.beta = x[AT_BETA];
+    params.erase =
+        rules[call->row->rule].erase && !rules[call->row->rule].own_erase ? x[1] : x[AT_ERASE];
+    params.erase_along = x[AT_ALONG];
+    return weft_graph_gated_state_step(y, graph, x[0], x[1], x[2], step, &params);
+}
+
+static void build_steps(weft_case *c, const struct row *row) {
+    weft_array x[TOKEN_OPERANDS];
+    make_qkv(x, c, row);
+    const weft_gated_state_params params = params_of(c, row, x[1].tensor);
+    const bool own_erase = rules[row->rule].own_erase;
+    x[AT_DECAY] = weft_case_find(c, params.decay);
+    x[AT_BETA] = weft_case_find(c, params.beta);
+    x[AT_ERASE] = weft_case_find(c, own_erase ? params.erase : (weft_tensor){0});
+    x[AT_ALONG] = weft_case_find(c, params.erase_along);
+    weft_case_state(c, "state", weft_shape_of(row->batch, row->heads * row->width * row->values));
+    c->only_values = true;
+    const weft_array whole = mix_gated_state(c, x, &params);
+    c->only_values = false;
+    const struct step_call call = {row, &params};
+    weft_case_expect_steps(
+        c, x, TOKEN_OPERANDS, whole,
+        (weft_token_cuts){.prompt = row->prompt, .shorter = row->shorter, .zeros_behind = true},
+        add_step, &call);
+}
+
+WEFT_CASE_TABLE(gated_state_step, step_rows, WEFT_TOLERANCE_LINEAR, name_case, build_steps);

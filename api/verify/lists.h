@@ -78,6 +78,7 @@
     ROW(toeplitz_fd_taps)         \
     ROW(recurrence)               \
     ROW(gated_state)              \
+    ROW(gated_state_step)         \
     ROW(conv)                     \
     ROW(pool)                     \
     ROW(rfft)                     \

@@ -43,10 +43,10 @@ struct step_call {
     const weft_toeplitz_params *params;
 };
 
-static weft_status add_step(weft_tensor *y, weft_graph *graph, weft_tensor x, const weft_step *step,
-                            const void *user) {
+static weft_status add_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                            const weft_step *step, const void *user) {
     const struct step_call *call = user;
-    return weft_graph_toeplitz_step(y, graph, x, call->coefficients, step, call->params);
+    return weft_graph_toeplitz_step(y, graph, x[0], call->coefficients, step, call->params);
 }
 
 /* From 1 downwards, a little less for each channel. */
@@ -70,7 +70,9 @@ static void build(weft_case *c, const struct row *row) {
     const weft_array whole = weft_case_toeplitz(c, x, t, &params);
     c->only_values = false;
     const struct step_call call = {t.tensor, &params};
-    weft_case_expect_steps(c, x, whole, row->prompt, row->shorter, add_step, &call);
+    weft_case_expect_steps(c, &x, 1, whole,
+                           (weft_token_cuts){.prompt = row->prompt, .shorter = row->shorter},
+                           add_step, &call);
 }
 
 WEFT_CASE_TABLE(toeplitz_step, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -71,6 +71,7 @@
     X(toeplitz_step)         \
     X(recurrence)            \
     X(gated_state)           \
+    X(gated_state_step)      \
     X(conv)                  \
     X(pool)                  \
     X(rfft)                  \

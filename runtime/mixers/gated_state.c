@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gated states: a matrix for each head, which every token decays, erases, writes and reads. */
+/* Gated states: a matrix for each head, which every token decays, erases, writes and reads; and their step. */
 #include <math.h>
 
 #include <weft/mixers.h>
@@ -10,6 +10,7 @@
 #include "kernels/gated_state/steps.h"
 #include "kernels/gated_state/steps_lanes.h"
 #include "lower/cut.h"
+#include "mixers/step.h"
 #include "ops/copy.h"
 #include "ops/mask.h"
 #include "ops/row.h"
@@ -17,6 +18,21 @@
 static_assert(WEFT_GATED_STATE_STEPS_ROWS == WEFT_MAX_GATED_STATE_ROWS, "shaders/gated_state");
 
 enum { Q, K, V, DECAY, BETA, ERASE, ALONG, STATE, LENGTHS, INPUTS };
+
+/* The step has those of all steps in front of its own, and neither lengths nor a state with a shape. */
+enum { STEP_INPUTS = WEFT_STEP_INPUTS + STATE - DECAY };
+
+static bool is_step(const struct weft_node *node) {
+    return node->op == &weft_op_gated_state_step;
+}
+
+/* Where a node has an input of that name. */
+static uint32_t at(const struct weft_node *node, uint32_t input) {
+    if (!is_step(node) || input < DECAY) {
+        return input;
+    }
+    return input == STATE ? WEFT_STEP_STATE : input - DECAY + WEFT_STEP_INPUTS;
+}
 
 enum { STRANDS = 8 }; /* of a column: shaders/gated_state */
 
@@ -30,17 +46,23 @@ struct weft_gated_state_node {
 
 /* ---- building ---- */
 
+static const weft_gated_state_params none;
+
+static struct weft_gated_state_node node_of(const weft_gated_state_params *given, bool with_last) {
+    const uint32_t heads = given->heads ? given->heads : 1;
+    return (struct weft_gated_state_node){.heads = heads,
+                                          .q_heads = given->q_heads ? given->q_heads : heads,
+                                          .k_heads = given->k_heads ? given->k_heads : heads,
+                                          .scale = given->scale,
+                                          .erase_first = given->erase_first,
+                                          .read_first = given->read_first,
+                                          .with_last = with_last};
+}
+
 static weft_status add(weft_tensor *out, weft_graph *graph, const weft_tensor qkv[3],
                        const weft_gated_state_params *params, bool with_last) {
-    const weft_gated_state_params given = params ? *params : (weft_gated_state_params){0};
-    const uint32_t heads = given.heads ? given.heads : 1;
-    const struct weft_gated_state_node node = {.heads = heads,
-                                               .q_heads = given.q_heads ? given.q_heads : heads,
-                                               .k_heads = given.k_heads ? given.k_heads : heads,
-                                               .scale = given.scale,
-                                               .erase_first = given.erase_first,
-                                               .read_first = given.read_first,
-                                               .with_last = with_last};
+    const weft_gated_state_params given = params ? *params : none;
+    const struct weft_gated_state_node node = node_of(&given, with_last);
     const weft_tensor inputs[INPUTS] = {
         qkv[0],      qkv[1],       qkv[2], given.decay, given.beta, given.erase, given.erase_along,
         given.state, given.lengths};
@@ -116,23 +138,23 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
     struct weft_gated_state_node *p = (void *)node->params.bytes;
     if (p->heads == 0 || p->q_heads == 0 ||
         (p->heads % p->q_heads != 0 && p->q_heads % p->heads != 0)) {
-        return weft_fail(
-            &graph->host, WEFT_INVALID_ARGUMENT,
-            "gated_state: q_heads %u must divide the %u heads or be a multiple of them", p->q_heads,
-            p->heads);
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "%s: q_heads %u must divide the %u heads or be a multiple of them",
+                         node->op->name, p->q_heads, p->heads);
     }
     if (p->k_heads == 0 || p->heads % p->k_heads != 0) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "gated_state: k_heads %u must be in 1 … %u and divide the %u heads",
+                         "%s: k_heads %u must be in 1 … %u and divide the %u heads", node->op->name,
                          p->k_heads, p->heads, p->heads);
     }
     if (!isfinite(p->scale)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "gated_state: scale %g must be finite", (double)p->scale);
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: scale %g must be finite",
+                         node->op->name, (double)p->scale);
     }
-    if (!weft_node_has_input(node, ERASE) && (p->erase_first || weft_node_has_input(node, ALONG))) {
+    if (!weft_node_has_input(node, at(node, ERASE)) &&
+        (p->erase_first || weft_node_has_input(node, at(node, ALONG)))) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "gated_state: %s needs an erase, and there is none",
+                         "%s: %s needs an erase, and there is none", node->op->name,
                          p->erase_first ? "erase_first" : "erase_along");
     }
     p->scale = p->scale == 0.0F ? 1.0F : p->scale;
@@ -148,14 +170,14 @@ static weft_status check_widths(const weft_graph *graph, const struct weft_node 
     const uint32_t v = weft_node_shape(graph, node, V)->dim[2];
     if (q % p->q_heads != 0 || v % p->heads != 0) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "gated_state: %u heads do not divide the %u channels of %s",
+                         "%s: %u heads do not divide the %u channels of %s", node->op->name,
                          q % p->q_heads != 0 ? p->q_heads : p->heads, q % p->q_heads != 0 ? q : v,
                          q % p->q_heads != 0 ? "q" : "v");
     }
     if (q / p->q_heads > WEFT_MAX_GATED_STATE_ROWS) {
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "gated_state: heads of %u channels of q are wider than %d", q / p->q_heads,
-                         WEFT_MAX_GATED_STATE_ROWS);
+                         "%s: heads of %u channels of q are wider than %d", node->op->name,
+                         q / p->q_heads, WEFT_MAX_GATED_STATE_ROWS);
     }
     return WEFT_OK;
 }
@@ -163,11 +185,12 @@ static weft_status check_widths(const weft_graph *graph, const struct weft_node 
 static weft_status check_decay(const weft_graph *graph, const struct weft_node *node,
                                const struct sizes *s) {
     const weft_shape of_heads = weft_shape_of(s->batch, s->n, s->heads);
-    WEFT_TRY(weft_expect_f32(graph, node, DECAY, "decay"));
-    if (weft_shape_equal(*weft_node_shape(graph, node, DECAY), of_heads)) {
+    const uint32_t decay = at(node, DECAY);
+    WEFT_TRY(weft_expect_f32(graph, node, decay, "decay"));
+    if (weft_shape_equal(*weft_node_shape(graph, node, decay), of_heads)) {
         return WEFT_OK;
     }
-    return weft_expect_shape(graph, node, DECAY, "decay",
+    return weft_expect_shape(graph, node, decay, "decay",
                              weft_shape_of(s->batch, s->n, s->heads * s->rows));
 }
 
@@ -178,19 +201,20 @@ static weft_status check_operands(const weft_graph *graph, const struct weft_nod
     const struct {
         const char *name;
         weft_shape shape;
-    } expected[INPUTS] = {
-        [Q] = {"q", weft_shape_of(s->batch, s->n, p->q_heads * s->rows)},
-        [K] = {"k", keys},
-        [BETA] = {"beta", weft_shape_of(s->batch, s->n, s->heads)},
-        [ERASE] = {"erase", keys},
-        [ALONG] = {"erase_along", keys},
-        [STATE] = {"state", weft_shape_of(s->batch, s->heads, s->rows, s->columns)}};
+    } expected[INPUTS] = {[Q] = {"q", weft_shape_of(s->batch, s->n, p->q_heads * s->rows)},
+                          [K] = {"k", keys},
+                          [BETA] = {"beta", weft_shape_of(s->batch, s->n, s->heads)},
+                          [ERASE] = {"erase", keys},
+                          [ALONG] = {"erase_along", keys},
+                          [STATE] = {is_step(node) ? NULL : "state",
+                                     weft_shape_of(s->batch, s->heads, s->rows, s->columns)}};
     for (uint32_t i = 0; i < INPUTS; i++) {
-        if (expected[i].name && weft_node_has_input(node, i)) {
-            WEFT_TRY(weft_expect_shape(graph, node, i, expected[i].name, expected[i].shape));
+        if (expected[i].name && weft_node_has_input(node, at(node, i))) {
+            WEFT_TRY(
+                weft_expect_shape(graph, node, at(node, i), expected[i].name, expected[i].shape));
         }
     }
-    return weft_node_has_input(node, DECAY) ? check_decay(graph, node, s) : WEFT_OK;
+    return weft_node_has_input(node, at(node, DECAY)) ? check_decay(graph, node, s) : WEFT_OK;
 }
 
 static weft_status gated_state_infer(const weft_graph *graph, struct weft_node *node,
@@ -203,9 +227,9 @@ static weft_status gated_state_infer(const weft_graph *graph, struct weft_node *
     const double elements = (double)s.n * s.read * s.columns + (double)s.heads * s.rows * s.columns;
     if (elements > (double)INT32_MAX) {
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "gated_state: results and states of a sequence would have %.0f elements, "
-                         "more than %d",
-                         elements, INT32_MAX);
+                         "%s: results and states of a sequence would have %.0f elements, more "
+                         "than %d",
+                         node->op->name, elements, INT32_MAX);
     }
     *dtype = WEFT_F32;
     *shape = params->with_last ? weft_shape_of(s.batch, s.results + s.states)
@@ -230,14 +254,15 @@ WEFT_VARIANTS(gated_state_steps, "gated_state/steps",
               WEFT_LANES_ROWS(gated_state_steps_lanes, steps_grid, 1))
 
 /* What the shader is told of a state. */
-enum { FROM_ZEROS, FROM_STATE };
+enum { FROM_ZEROS, FROM_STATE, FROM_STATE_BEHIND_FIRST };
+enum { ALL, LENGTHS_COUNT, POSITIONS_COUNT };
 enum { NOWHERE, IN_STATE, BEHIND_RESULT };
 
 /* What more than one dispatch has. */
 struct steps {
     struct weft_gated_state_steps_args args;
     struct sizes sizes;
-    bool has_state, with_last;
+    uint32_t starts, ends; /* of all pieces */
 };
 
 /* The storage of operands behind one another, and where each begins: one of them is bound as it is. */
@@ -274,10 +299,11 @@ static void bind_more(struct weft_lowering *lowering, struct steps *steps,
                       const struct weft_node *node) {
     const struct sizes *s = &steps->sizes;
     struct weft_gated_state_steps_args *args = &steps->args;
-    const bool by_key = node->input[ERASE] == node->input[K];
-    const uint32_t storage[3] = {weft_lower_optional(lowering, node->input[BETA]),
-                                 weft_lower_optional(lowering, by_key ? 0 : node->input[ERASE]),
-                                 weft_lower_optional(lowering, node->input[ALONG])};
+    const uint32_t erase = node->input[at(node, ERASE)];
+    const bool by_key = erase == node->input[K];
+    const uint32_t storage[3] = {weft_lower_optional(lowering, node->input[at(node, BETA)]),
+                                 weft_lower_optional(lowering, by_key ? 0 : erase),
+                                 weft_lower_optional(lowering, node->input[at(node, ALONG)])};
     const uint64_t keys = (uint64_t)s->batch * s->n * args->push.k_heads * s->rows;
     const uint64_t count[3] = {(uint64_t)s->batch * s->n * s->heads, keys, keys};
     uint32_t first[3];
@@ -302,10 +328,10 @@ static uint32_t slots_of(uint32_t rows) {
 /* DECAY of the shader. */
 static uint32_t decay_of(const struct weft_lowering *lowering, const struct weft_node *node,
                          const struct sizes *s) {
-    if (node->input[DECAY] == 0) {
+    if (node->input[at(node, DECAY)] == 0) {
         return 0;
     }
-    const uint32_t columns = weft_node_shape(lowering->graph, node, DECAY)->dim[2];
+    const uint32_t columns = weft_node_shape(lowering->graph, node, at(node, DECAY))->dim[2];
     return columns == s->heads ? 1 : 2;
 }
 
@@ -314,17 +340,19 @@ static struct steps steps_of(struct weft_lowering *lowering, const struct weft_n
     const struct weft_gated_state_node *params = (const void *)node->params.bytes;
     const struct sizes s = sizes_of(lowering->graph, node);
     const uint32_t keys = weft_lower_value(lowering, node->input[K]);
-    const uint32_t lengths = weft_lower_lengths(lowering, node, LENGTHS);
+    const uint32_t counted = is_step(node)
+                                 ? weft_lower_value(lowering, node->input[WEFT_STEP_POSITION])
+                                 : weft_lower_lengths(lowering, node, LENGTHS);
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct steps steps = {
         .sizes = s,
-        .with_last = params->with_last,
+        .ends = params->with_last ? BEHIND_RESULT : NOWHERE,
         .args = {
             .bind = {.queries = weft_lower_value(lowering, node->input[Q]),
                      .keys = keys,
                      .values = weft_lower_value(lowering, node->input[V]),
-                     .decay = weft_lower_optional(lowering, node->input[DECAY]),
-                     .counted = lengths != WEFT_NO_STORAGE ? lengths : keys,
+                     .decay = weft_lower_optional(lowering, node->input[at(node, DECAY)]),
+                     .counted = counted != WEFT_NO_STORAGE ? counted : keys,
                      .state = result,
                      .result = result},
             .push = {.states = s.batch * s.heads,
@@ -337,7 +365,9 @@ static struct steps steps_of(struct weft_lowering *lowering, const struct weft_n
                      .stride = s.results + (params->with_last ? s.states : 0),
                      .last = s.results,
                      .scale = params->scale,
-                     .counts = lengths != WEFT_NO_STORAGE},
+                     .counts = is_step(node)                ? POSITIONS_COUNT
+                               : counted != WEFT_NO_STORAGE ? LENGTHS_COUNT
+                                                            : ALL},
             .constant = {.decay = decay_of(lowering, node, &s),
                          .before = (params->erase_first ? 1U : 0U) | (params->read_first ? 2U : 0U),
                          .slots = slots_of(s.rows),
@@ -354,8 +384,8 @@ static void lower_piece(struct weft_lowering *lowering, struct steps *steps, uin
     struct weft_gated_state_steps_args *args = &steps->args;
     args->push.first = first;
     args->push.steps = count;
-    args->push.starts = first > 0 || steps->has_state ? FROM_STATE : FROM_ZEROS;
-    args->push.ends = !is_last ? IN_STATE : steps->with_last ? BEHIND_RESULT : NOWHERE;
+    args->push.starts = first > 0 ? FROM_STATE : steps->starts;
+    args->push.ends = !is_last ? IN_STATE : steps->ends;
     struct weft_dispatch *dispatch =
         weft_lower_variants(lowering, &weft_gated_state_steps_variants, 1, args);
     const double tokens = (double)s->batch * count;
@@ -374,28 +404,38 @@ static bool is_countable(struct weft_lowering *lowering, const struct steps *ste
     return weft_lower_countable(lowering, fmax(results, fmax(queries, keys)), "elements");
 }
 
-/* A long sequence is several dispatches, between which a state is kept. */
+/* Tokens of a dispatch: a long sequence is several, between which a state is kept. */
+static uint32_t tokens_at_once(const struct sizes *s) {
+    const uint32_t operations = 8 * WEFT_GATED_STATE_STEPS_COLUMNS * s->rows; /* of a step */
+    return weft_cut_sequence(operations);
+}
+
+static weft_status lower_pieces(struct weft_lowering *lowering, struct steps *steps) {
+    const uint32_t n = steps->sizes.n;
+    const uint32_t at_once = tokens_at_once(&steps->sizes);
+    for (uint32_t first = 0; first < n; first += at_once) {
+        lower_piece(lowering, steps, first, n - first < at_once ? n - first : at_once);
+    }
+    return weft_lower_status(lowering);
+}
+
 static weft_status gated_state_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     struct steps steps = steps_of(lowering, node);
     const struct sizes *s = &steps.sizes;
-    const uint32_t operations = 8 * WEFT_GATED_STATE_STEPS_COLUMNS * s->rows; /* of a step */
-    const uint32_t at_once = weft_cut_sequence(operations);
     const uint64_t states = (uint64_t)s->batch * s->states;
+    const bool has_state = node->input[STATE] != 0;
     if (!is_countable(lowering, &steps)) {
         return weft_lower_status(lowering);
     }
-    steps.has_state = node->input[STATE] != 0;
-    if (steps.has_state || s->n > at_once) {
+    steps.starts = has_state ? FROM_STATE : FROM_ZEROS;
+    if (has_state || s->n > tokens_at_once(s)) {
         steps.args.bind.state = weft_lower_scratch(lowering, states * sizeof(float));
     }
-    if (steps.has_state) {
+    if (has_state) {
         const uint32_t given = weft_lower_value(lowering, node->input[STATE]);
         weft_lower_copy(lowering, steps.args.bind.state, given, states);
     }
-    for (uint32_t first = 0; first < s->n; first += at_once) {
-        lower_piece(lowering, &steps, first, s->n - first < at_once ? s->n - first : at_once);
-    }
-    return weft_lower_status(lowering);
+    return lower_pieces(lowering, &steps);
 }
 
 const struct weft_op weft_op_gated_state = {
@@ -414,4 +454,58 @@ const struct weft_op weft_op_gated_state = {
     .infer = gated_state_infer,
     .cuts = WEFT_CUTS({.inputs = (1 << INPUTS) - 1, .axes = 1}),
     .implementations = WEFT_IMPLEMENTATIONS({.name = "steps", .lower = gated_state_lower}),
+};
+
+/* ---- one token at a time ---- */
+
+/* Elements of a sequence's state; infer reports what is no gated state. */
+static double state_size(const struct weft_step_call *call,
+                         const struct weft_gated_state_node *node) {
+    const bool is_sized = call->shape[0].rank == 3 && call->shape[2].rank == 3;
+    const uint32_t rows = is_sized ? call->shape[0].dim[2] / node->q_heads : 1;
+    return is_sized ? (double)rows * call->shape[2].dim[2] : 1.0;
+}
+
+weft_status weft_graph_gated_state_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                        weft_tensor k, weft_tensor v, const weft_step *step,
+                                        const weft_gated_state_params *params) {
+    WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step);
+    const weft_gated_state_params given = params ? *params : none;
+    const struct weft_gated_state_node node = node_of(&given, false);
+    struct weft_step_call call = {
+        .op = &weft_op_gated_state_step,
+        .step = step,
+        .input = {q, k, v, {0}, {0}, given.decay, given.beta, given.erase, given.erase_along},
+        .input_count = STEP_INPUTS,
+        .lengths = given.lengths};
+    if (given.state.id != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "gated_state_step: state must be absent: a step has its own, of zeros in "
+                         "front of token 0");
+    }
+    WEFT_TRY(weft_graph_get_tensor(graph, q, &call.shape[0], NULL));
+    WEFT_TRY(weft_graph_get_tensor(graph, v, &call.shape[2], NULL));
+    WEFT_TRY(weft_check_step_place(graph, &call));
+    const double size = state_size(&call, &node);
+    return weft_add_step(out, graph, &call, size >= 1.0 ? size : 1.0, &node, sizeof node);
+}
+
+static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    struct steps steps = steps_of(lowering, node);
+    steps.args.bind.state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]);
+    steps.starts = steps.sizes.n == 1 ? FROM_STATE_BEHIND_FIRST : FROM_ZEROS;
+    steps.ends = IN_STATE;
+    return is_countable(lowering, &steps) ? lower_pieces(lowering, &steps)
+                                          : weft_lower_status(lowering);
+}
+
+const struct weft_op weft_op_gated_state_step = {
+    .name = "gated_state_step",
+    .min_inputs = WEFT_STEP_INPUTS, /* of its own, each may be missing */
+    .max_inputs = STEP_INPUTS,
+    .params_size = sizeof(struct weft_gated_state_node),
+    .state_input = WEFT_STEP_STATE,
+    .infer = gated_state_infer,
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
 };

@@ -66,9 +66,9 @@ layout(push_constant) uniform Push
     uint apart;
     uint stride; // of the results of a sequence
     uint last;   // where the state begins behind them
-    uint starts; // 1: from the state, else from zeros
+    uint starts; // 1: from the state, 2: so but in front of token 0, else from zeros
     uint ends;   // 1: in the state, 2: behind the result
-    uint counts; // whether there are lengths
+    uint counts; // 1: lengths, 2: positions of last tokens
     float scale;
 } push;
 
@@ -295,7 +295,7 @@ uint last_at(Place p, uint i)
 void start(Place p)
 {
     EACH_KEPT(i, KEPT(i) = 0.0)
-    if (push.starts != 0) {
+    if (push.starts == 1 || (push.starts == 2 && counted[p.sequence] != 0)) {
         WITH_COLUMN(p, EACH_KEPT(i, KEPT(i) = weft_flush(state[state_at(p, i)])))
     }
 }
@@ -340,7 +340,7 @@ void main()
     p.column = group % blocks * COLUMNS + OWN_COLUMN;
     p.has_all = group % blocks * COLUMNS + COLUMNS <= push.columns;
     p.query_heads = max(push.q_heads / push.heads, 1);
-    p.tokens = push.counts != 0 ? min(uint(counted[p.sequence]), push.n) : push.n;
+    p.tokens = push.counts != 0 ? min(uint(counted[p.sequence]) + push.counts - 1, push.n) : push.n;
 #ifndef WEFT_LANES
     turn = 0;
 #endif

@@ -151,6 +151,57 @@ def t5(r, t, some):
             "scale_decoder_outputs": True}
 
 
+def mamba2(r, t, some):
+    """Heads of two channels, each with a state of three rows, in two groups."""
+    heads, inner, keys = H, 2 * H, 6
+    t.add("backbone.embeddings.weight", [V, H], some)
+    for i in range(LAYERS):
+        layer = f"backbone.layers.{i}."
+        norm(t, layer + "norm", some, bias=False)
+        linear(t, layer + "mixer.in_proj", 2 * inner + 2 * keys + heads, H, some, bias=False)
+        t.add(layer + "mixer.conv1d.weight", [inner + 2 * keys, 1, 4], some)
+        t.add(layer + "mixer.conv1d.bias", [inner + 2 * keys], some)
+        for name in ("dt_bias", "A_log", "D"):
+            t.add(layer + "mixer." + name, [heads], some)
+        t.add(layer + "mixer.norm.weight", [inner], some)
+        linear(t, layer + "mixer.out_proj", H, inner, some, bias=False)
+    norm(t, "backbone.norm_f", some, bias=False)
+    linear(t, "lm_head", V, H, some, bias=False)
+    return {"model_type": "mamba2", "architectures": ["Mamba2ForCausalLM"], "vocab_size": V, "hidden_size": H,
+            "num_hidden_layers": LAYERS, "num_heads": heads, "head_dim": 2, "state_size": 3, "n_groups": 2, "expand": 2,
+            "conv_kernel": 4, "use_conv_bias": True, "hidden_act": "silu", "layer_norm_epsilon": 1e-5,
+            "time_step_limit": [0.0, r.choice([{"__float__": "Infinity"}, 1e308, 0.5])], "tie_word_embeddings": False, "eos_token_id": 3}
+
+
+def qwen3_5(r, t, some):
+    """A delta net, or attention with a gate."""
+    kind = r.choice(["linear_attention", "full_attention"])
+    t.add("model.embed_tokens.weight", [V, H], some)
+    for i in range(LAYERS):
+        layer = f"model.layers.{i}."
+        mixers = {"linear_attention": (("linear_attn.in_proj_qkv", 24, H), ("linear_attn.in_proj_z", 12, H),
+                                       ("linear_attn.in_proj_a", 4, H), ("linear_attn.in_proj_b", 4, H),
+                                       ("linear_attn.out_proj", H, 12)),
+                  "full_attention": (("self_attn.q_proj", 16, H), ("self_attn.k_proj", 4, H), ("self_attn.v_proj", 4, H),
+                                     ("self_attn.o_proj", H, 8))}[kind]
+        for name, out, inner in (*mixers, ("mlp.gate_proj", WIDE, H), ("mlp.up_proj", WIDE, H), ("mlp.down_proj", H, WIDE)):
+            linear(t, layer + name, out, inner, some, bias=False)
+        own = {"linear_attention": {"conv1d.weight": [24, 1, 4], "A_log": [4], "dt_bias": [4], "norm.weight": [3]},
+               "full_attention": {"q_norm.weight": [4], "k_norm.weight": [4]}}[kind]
+        for name, shape in own.items():
+            t.add(layer + ("self_attn." if kind == "full_attention" else "linear_attn.") + name, shape, some)
+        norm(t, layer + "input_layernorm", some, bias=False)
+        norm(t, layer + "post_attention_layernorm", some, bias=False)
+    norm(t, "model.norm", some, bias=False)
+    linear(t, "lm_head", V, H, some, bias=False)
+    return {"model_type": "qwen3_5_text", "architectures": ["Qwen3_5ForCausalLM"], "vocab_size": V, "hidden_size": H,
+            "num_hidden_layers": LAYERS, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4, "intermediate_size": WIDE,
+            "max_position_embeddings": P, "hidden_act": "silu", "rms_norm_eps": 1e-6, "layer_types": [kind] * LAYERS,
+            "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 3, "linear_value_head_dim": 3,
+            "linear_conv_kernel_dim": 4, "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
+            "tie_word_embeddings": False, "eos_token_id": 3}
+
+
 def damage_of(r):
     """What the header of model.safetensors says wrongly; mostly nothing."""
     def damage(header):
@@ -172,9 +223,9 @@ def make(r):
     some = [r.uniform(-1, 1) for _ in range(89)]
     if r.random() < 0.05:
         some[r.randrange(len(some))] = r.choice([float("nan"), float("inf"), 3e38, 1e-45])
-    config = r.choice([bert, deberta, fnet, gpt2, llama, t5])(r, tensors, some)
+    config = r.choice([bert, deberta, fnet, gpt2, llama, mamba2, qwen3_5, t5])(r, tensors, some)
     fields = list(config) + ["num_labels", "problem_type", "eos_token_id", "pad_token_id", "sliding_window", "rope_scaling", "head_dim",
-                             "quantization", "torch_dtype", "tie_word_embeddings", "layer_types"]
+                             "quantization", "torch_dtype", "tie_word_embeddings", "layer_types", "mamba_d_head", "full_attention_interval"]
     for _ in range(r.choice([0, 0, 0, 1, 1, 2])):
         config[r.choice(fields)] = r.choice(HOSTILE)
     return config, tensors

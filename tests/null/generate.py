@@ -38,7 +38,7 @@ OPTIONAL = {
     "weft_decoder_prompt_lengths": {"logits"},
     "weft_lower_table": {"user"},
 } | {f"weft_graph_{op}_step": {"params"} for op in (
-    "linear_attention", "kernel_attention", "cosformer", "fast_weight", "banded_attention", "conv1d", "toeplitz")}
+    "linear_attention", "kernel_attention", "cosformer", "fast_weight", "banded_attention", "conv1d", "toeplitz", "gated_state")}
 
 
 def optional(function: declarations.Function, parameter: declarations.Field) -> bool:

@@ -24,6 +24,10 @@
 #define WEFT_TEST_OFFSET                                                            \
     "'vocab_size':256,'num_attention_heads':2,'hidden_size':16,'num_hidden_layers'" \
     ":" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) ",'intermediate_size':24,'max_position_embeddings':4098"
+#define WEFT_TEST_HYBRID ",'mamba_n_heads':4,'mamba_d_state':6,'mamba_n_groups':2"
+#define WEFT_TEST_DELTA                                                 \
+    ",'linear_num_key_heads':2,'linear_num_value_heads':4,'linear_key_" \
+    "head_dim':8,'linear_value_head_dim':8"
 #define WEFT_TEST_RPE     ",'rpe_size':8,'rpe_layers':2,'expand_ratio':2"
 #define WEFT_TEST_SPECTRA "{'model_type':'spectraformer'," WEFT_TEST_ATTENTION ",'num_features':32"
 
@@ -120,6 +124,24 @@ static const char *const weft_test_configs[] = {
     "1," WEFT_TEST_ENCODER "}",
     "{'model_type':'stablelm','architectures':['StableLmForCausalLM'],'num_key_value_heads':2,'use_"
     "parallel_residual':true," WEFT_TEST_ENCODER "}",
+    "{'model_type':'mamba2','architectures':['Mamba2ForCausalLM'],'vocab_size':256,'hidden_size':"
+    "16,"
+    "'num_heads':4,'head_dim':8,'state_size':6,'n_groups':2,'num_hidden_layers'"
+    ":" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) "}",
+    "{'model_type':'falcon_h1','architectures':['FalconH1ForCausalLM'],'num_key_value_heads':1,"
+    "'mamba_d_ssm':24,'mamba_rms_norm':true,'ssm_multipliers':[0.5,1,2,1,0.5]" WEFT_TEST_HYBRID
+    "," WEFT_TEST_ENCODER "}",
+    "{'model_type':'bamba','architectures':['BambaForCausalLM'],'num_key_value_heads':1,"
+    "'attn_layer_indices':[1,5]" WEFT_TEST_HYBRID "," WEFT_TEST_ENCODER "}",
+    "{'model_type':'granitemoehybrid','architectures':['GraniteMoeHybridForCausalLM'],"
+    "'num_local_experts':0,'shared_intermediate_size':12" WEFT_TEST_HYBRID "," WEFT_TEST_ENCODER
+    "}",
+    "{'model_type':'lfm2','architectures':['Lfm2ForCausalLM'],'num_key_value_heads':1,"
+    "'full_attn_idxs':[2,7],'block_multiple_of':4," WEFT_TEST_ENCODER "}",
+    "{'model_type':'qwen3_next','architectures':['Qwen3NextForCausalLM'],'num_key_value_heads':1,"
+    "'head_dim':8,'num_experts':0" WEFT_TEST_DELTA "," WEFT_TEST_ENCODER "}",
+    "{'model_type':'qwen3_5_text','architectures':['Qwen3_5ForCausalLM'],'num_key_value_heads':2,"
+    "'head_dim':8" WEFT_TEST_DELTA "," WEFT_TEST_ENCODER "}",
     "{'model_type':'hyenadna','architectures':['HyenaDNAForCausalLM'],'vocab_size':256,"
     "'d_model':16,'d_inner':24,'max_seq_len':4096,'tie_word_embeddings':false,'n_layer'"
     ":" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) "}",

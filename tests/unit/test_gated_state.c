@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
-/* Gated states: values checked by hand, and sequences that are cut anywhere. */
+/* Gated states and their step: values checked by hand, and sequences that are cut anywhere. */
 #include <math.h>
 
+#include <weft/decode.h>
 #include <weft/mixers.h>
+#include <weft/movement.h>
 
 #include "core/math/philox.h"
 #include "support_sheet.h"
@@ -273,6 +275,108 @@ WEFT_TEST_ON_GRAPH(pieces_of_several_dispatches, f) {
     make_text(&t);
     check_cuts(f, &t, cuts);
     free_text(&t);
+}
+
+/* ---- steps ---- */
+
+static weft_tensor slice(weft_graph *graph, weft_tensor x, uint32_t axis, uint32_t first,
+                         uint32_t count) {
+    weft_tensor out;
+    assert_ok(weft_graph_slice(&out, graph, x, axis, first, count, 1));
+    return out;
+}
+
+/* The step of `count` tokens of the operands from `first` on; positions [n, batch]. */
+static weft_tensor add_step(weft_graph *graph, const struct text *t,
+                            const weft_tensor whole[OPERANDS], weft_tensor positions,
+                            uint32_t first, uint32_t count) {
+    weft_tensor x[OPERANDS] = {{0}}, out;
+    for (uint32_t i = 0; i < OPERANDS; i++) {
+        x[i] = t->width[i] > 0 ? slice(graph, whole[i], 1, first, count) : x[i];
+    }
+    weft_step step = {.state = "state"};
+    assert_ok(weft_graph_reshape(&step.position, graph,
+                                 slice(graph, positions, 0, first + count - 1, 1),
+                                 weft_shape_of(t->batch)));
+    const weft_gated_state_params params = params_of(t, x);
+    assert_ok(weft_graph_gated_state_step(&out, graph, x[AT_Q], x[AT_K], x[AT_V], &step, &params));
+    return out;
+}
+
+/* A prompt of `prompt` tokens and steps of one each, by one state, whatever that held before. */
+static void run_steps(struct weft_test_graph *f, const struct text *t, uint32_t prompt, float *y) {
+    static const char *const names[OPERANDS] = {"q", "k", "v", "decay", "beta", "erase", "along"};
+    enum { MOST = 11, BATCH = 2 };
+    int32_t position[MOST * BATCH];
+    weft_tensor x[OPERANDS] = {{0}}, pieces[MOST], out;
+    uint32_t count = 0;
+    float *state = malloc((size_t)t->batch * t->states * sizeof *state);
+    assert_non_null(state);
+    memset(state, 0xff, (size_t)t->batch * t->states * sizeof *state); /* NaN */
+    struct weft_test_run run = weft_test_begin(f->device);
+    for (uint32_t i = 0; i < OPERANDS; i++) {
+        x[i] = t->width[i] > 0 ? weft_test_feed(&run, names[i],
+                                                weft_shape_of(t->batch, t->n, t->width[i]), t->x[i])
+                               : x[i];
+    }
+    for (uint32_t i = 0; i < t->n * t->batch; i++) {
+        position[i] = (int32_t)(i / t->batch);
+    }
+    const weft_tensor positions =
+        weft_test_feed_i32(&run, "positions", weft_shape_of(t->n, t->batch), position);
+    for (uint32_t first = 0; first < t->n; first = first == 0 ? prompt : first + 1) {
+        pieces[count++] = add_step(run.graph, t, x, positions, first, first == 0 ? prompt : 1);
+    }
+    assert_ok(weft_graph_concat(&out, run.graph, pieces, count, 1));
+    weft_test_feed_state(&run, "state", weft_shape_of(t->batch, t->states), state);
+    weft_test_take(&run, "y", out, y);
+    weft_test_execute(&run, NULL);
+    free(state);
+}
+
+WEFT_TEST_ON_GRAPH(steps_have_the_bits_of_the_whole, f) {
+    for (size_t i = 0; i < WEFT_COUNT(kinds); i++) {
+        struct text t = kinds[i];
+        make_text(&t);
+        const size_t size = (size_t)t.batch * t.n * t.results;
+        float *whole = malloc(2 * size * sizeof *whole);
+        float *state = malloc((size_t)t.batch * t.states * sizeof *state);
+        assert_true(whole && state);
+        run_piece(f, &t, 0, t.n, state, false, NULL, whole);
+        for (uint32_t prompt = 1; prompt <= t.n; prompt++) {
+            run_steps(f, &t, prompt, whole + size);
+            assert_memory_equal(whole + size, whole, size * sizeof *whole);
+        }
+        free(whole);
+        free(state);
+        free_text(&t);
+    }
+}
+
+WEFT_TEST_ON_GRAPH(steps_are_checked, f) {
+    const weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 1, 6));
+    const weft_tensor decay = weft_test_input(f->graph, "decay", weft_shape_of(2, 1, 3));
+    const weft_tensor state = weft_test_input(f->graph, "given", weft_shape_of(2, 2, 3, 3));
+    const weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(2, 6));
+    const weft_tensor position = weft_test_input_i32(f->graph, "position", weft_shape_of(2));
+    const weft_step step = {.state = "state", .position = position};
+    const weft_step nameless = {.position = position};
+    weft_tensor y;
+#define REFUSED(status, q, step, params, ...) \
+    WEFT_EXPECT_FAILURE(                      \
+        f, status, weft_graph_gated_state_step(&y, f->graph, q, x, x, step, params), __VA_ARGS__)
+    REFUSED(WEFT_INVALID_ARGUMENT, x, &nameless, NULL, "gated_state_step", "the name of a state");
+    REFUSED(WEFT_INVALID_ARGUMENT, x, &step, weft_gated_state_params(.heads = 2, .state = state),
+            "state must be absent");
+    REFUSED(WEFT_INVALID_ARGUMENT, x, &step, weft_gated_state_params(.lengths = position),
+            "lengths must be absent");
+    REFUSED(WEFT_INVALID_ARGUMENT, x, &step, weft_gated_state_params(.heads = 4),
+            "gated_state_step: 4 heads do not divide the 6 channels");
+    REFUSED(WEFT_SHAPE_MISMATCH, x, &step, weft_gated_state_params(.heads = 2, .decay = decay),
+            "gated_state_step: decay must be [2, 1, 6]", "[2, 1, 3]");
+    REFUSED(WEFT_SHAPE_MISMATCH, flat, &step, NULL, "gated_state_step: q must be");
+#undef REFUSED
+    assert_ok(weft_graph_gated_state_step(&y, f->graph, x, x, x, &step, NULL));
 }
 
 /* ---- lengths ---- */

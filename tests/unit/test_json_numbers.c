@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON with integers beyond 64 bits, as transformers writes for "no limit". */
+/* JSON with integers beyond 64 bits and infinities, as transformers writes for "no limit". */
 #include "core/formats/json.h"
 #include "support.h"
 
@@ -21,4 +21,19 @@ WEFT_TEST(only_long_integers_become_reals) {
                         "\"12345678901234567890123");
     assert_true(json_real_value(json_array_get(json_object_get(found, "list"), 1)) == 2e19);
     json_decref(found);
+}
+
+WEFT_TEST(infinities_are_the_largest_reals) {
+    static const char text[] = "{\"a\":[0.0,Infinity,-Infinity],\"Infinity\":\"Infinity\"}";
+    static const char other[] = "{\"a\": Infinit}";
+    json_t *found = NULL;
+    assert_ok(weft_json_parse_with_reals(&found, text, sizeof text - 1, "a", NULL));
+    const json_t *list = json_object_get(found, "a");
+    assert_true(json_real_value(json_array_get(list, 1)) == 1.79e308);
+    assert_true(json_real_value(json_array_get(list, 2)) == -1.79e308);
+    assert_string_equal(json_string_value(json_object_get(found, "Infinity")), "Infinity");
+    json_decref(found);
+    assert_int_equal(weft_json_parse(&found, text, sizeof text - 1, "a", NULL), WEFT_BAD_FILE);
+    assert_int_equal(weft_json_parse_with_reals(&found, other, sizeof other - 1, "a", NULL),
+                     WEFT_BAD_FILE);
 }

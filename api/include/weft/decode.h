@@ -92,6 +92,17 @@ WEFT_API weft_status weft_graph_conv1d_step(weft_tensor *out, weft_graph *graph,
                                             const weft_conv1d_params *params);
 
 /**
+ * weft_graph_gated_state, with its bits wherever the tokens are cut into steps: the state holds S, heads·d_k·d_v elements, zeros in
+ * front of token 0. Of the tokens that begin sequences, those behind a position give zeros. params->state must be absent. Time
+ * O(d_k d_v) per token and head.
+ * Errors also: WEFT_INVALID_ARGUMENT naming a state that is given.
+ */
+WEFT_API weft_status weft_graph_gated_state_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                                 weft_tensor k, weft_tensor v,
+                                                 const weft_step *step,
+                                                 const weft_gated_state_params *params);
+
+/**
  * weft_graph_toeplitz with causal, by its definition (implementation "direct", whose bits a step has at every position):
  * coefficients f32 [m, d], and positions below m. The state holds the tokens so far, m d elements. Time O(p d); of the n
  * tokens that begin a sequence O(n² d).

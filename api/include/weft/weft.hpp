@@ -549,6 +549,12 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                       const ::weft_conv1d_params &params) noexcept;
     result<::weft_tensor> conv1d_step(const operand &x, const operand &weight,
                                       const ::weft_step &step) noexcept;
+    /** weft_graph_gated_state_step of weft/decode.h. */
+    result<::weft_tensor> gated_state_step(const operand &q, const operand &k, const operand &v,
+                                           const ::weft_step &step,
+                                           const ::weft_gated_state_params &params) noexcept;
+    result<::weft_tensor> gated_state_step(const operand &q, const operand &k, const operand &v,
+                                           const ::weft_step &step) noexcept;
     /** weft_graph_toeplitz_step of weft/decode.h. */
     result<::weft_tensor> toeplitz_step(const operand &x, const operand &coefficients,
                                         const ::weft_step &step,
@@ -2854,6 +2860,36 @@ inline result<::weft_tensor> graph::conv1d_step(const operand &x, const operand 
     ::weft_tensor made{};
     const weft_status code = weft_graph_conv1d_step(&made, get(), x.tensor(), weight.tensor(),
                                                     &step, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::gated_state_step(const operand &q, const operand &k,
+                                                     const operand &v, const ::weft_step &step,
+                                                     const ::weft_gated_state_params &params) noexcept {
+    if (const weft_status code = error_of(q, k, v); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_gated_state_step(&made, get(), q.tensor(), k.tensor(),
+                                                         v.tensor(), &step, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::gated_state_step(const operand &q, const operand &k,
+                                                     const operand &v,
+                                                     const ::weft_step &step) noexcept {
+    if (const weft_status code = error_of(q, k, v); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_gated_state_step(&made, get(), q.tensor(), k.tensor(),
+                                                         v.tensor(), &step, nullptr);
     if (code != WEFT_OK) {
         return code;
     }

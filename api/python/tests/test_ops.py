@@ -789,6 +789,16 @@ def test_gated_state(run, rng, rule, heads):
     assert np.array_equal(run(lambda **x: gated(x, ops.gated_state, **params), **given), y)
 
 
+@covers("gated_state_step")
+@pytest.mark.parametrize("heads", [{}, {"q_heads": 8}, {"q_heads": 2, "k_heads": 2}], ids=str)
+@pytest.mark.parametrize("rule", RULES)
+def test_gated_state_step(device, run, rng, rule, heads):
+    given = gated_operands(rng, rule, **heads)
+    params = {"heads": 4, "q_heads": heads.get("q_heads", 0), "k_heads": heads.get("k_heads", 0), "scale": 0.25}
+    check_steps(device, run, lambda step, **x: gated(x, functools.partial(ops.gated_state_step, step=step), **params),
+                lambda **x: gated(x, ops.gated_state, **params), given, 4 * 11 * 7)
+
+
 @covers("conv")
 @pytest.mark.parametrize("axes", [1, 2])
 @pytest.mark.parametrize("groups", [1, 2])

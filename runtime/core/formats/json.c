@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/formats/json.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,9 +102,19 @@ static const char *number_end(const char *at, const char *end, bool *is_long) {
     return at > from ? at : at + 1;
 }
 
+/* Python's word for a number without bound, and the number of as many letters that takes its place. */
+#define WITHOUT_BOUND "Infinity"
+#define LARGEST       "1.79e308"
+static_assert(sizeof WITHOUT_BOUND == sizeof LARGEST, "positions in messages stay");
+
+static bool is_without_bound(const char *at, const char *end) {
+    const size_t size = sizeof WITHOUT_BOUND - 1;
+    return (size_t)(end - at) >= size && memcmp(at, WITHOUT_BOUND, size) == 0;
+}
+
 /*
- * Copies a document with its largest integers as reals, such as transformers' "no limit" of 10^30; null when memory
- * is out.
+ * Copies a document with its largest integers as reals, such as transformers' "no limit" of 10^30, and with infinities as the
+ * largest of these; null when memory is out.
  */
 static char *with_reals(size_t *size, const weft_json_part *text) {
     char *copy = weft_alloc(text->host, text->size + text->size / MOST_DIGITS * 2 + 2);
@@ -111,8 +122,11 @@ static char *with_reals(size_t *size, const weft_json_part *text) {
     size_t used = 0;
     for (const char *at = text->text; copy && at < end;) {
         bool is_long = false;
-        const char *next = *at == '"' ? string_end(at, end) : number_end(at, end, &is_long);
-        memcpy(copy + used, at, (size_t)(next - at));
+        const bool unbound = is_without_bound(at, end);
+        const char *next = *at == '"' ? string_end(at, end)
+                           : unbound  ? at + sizeof LARGEST - 1
+                                      : number_end(at, end, &is_long);
+        memcpy(copy + used, unbound ? LARGEST : at, (size_t)(next - at));
         used += (size_t)(next - at);
         if (is_long) {
             copy[used++] = 'e';
@@ -254,14 +268,15 @@ weft_status weft_json_walk_array(const weft_json_part *array,
 
 /* ---- values ---- */
 
-static weft_status parse_with_reals(json_t **object, const weft_json_part *text) {
-    size_t size = 0;
-    char *copy = with_reals(&size, text);
+weft_status weft_json_parse_with_reals(json_t **object, const void *data, size_t size,
+                                       const char *path, const weft_host *host) {
+    const weft_json_part text = {.text = data, .size = size, .path = path, .host = host};
+    char *copy = with_reals(&size, &text);
     if (!copy) {
-        return weft_fail_memory(text->host, text->path);
+        return weft_fail_memory(host, path);
     }
-    const weft_status status = weft_json_parse(object, copy, size, text->path, text->host);
-    weft_free(text->host, copy);
+    const weft_status status = weft_json_parse(object, copy, size, path, host);
+    weft_free(host, copy);
     return status;
 }
 
@@ -269,9 +284,7 @@ weft_status weft_json_read_with_reals(json_t **object, const char *path, const w
     uint8_t *data = NULL;
     size_t size = 0;
     WEFT_TRY(weft_file_read_regular(&data, &size, WEFT_JSON_MAX_BYTES, path, host));
-    const weft_json_part text = {
-        .text = (const char *)data, .size = size, .path = path, .host = host};
-    const weft_status status = parse_with_reals(object, &text);
+    const weft_status status = weft_json_parse_with_reals(object, data, size, path, host);
     weft_free(host, data);
     return status;
 }

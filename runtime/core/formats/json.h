@@ -34,9 +34,12 @@ weft_status weft_json_parse(json_t **object, const void *data, size_t size, cons
 weft_status weft_json_read(json_t **object, const char *path, const weft_host *host);
 
 /**
- * Reads like weft_json_read, but integers of more than 18 digits become reals, such as the 10^30 that transformers
- * writes for "no limit".
+ * Parses like weft_json_parse, but integers of more than 18 digits become reals, such as the 10^30 that transformers
+ * writes for "no limit", and Python's Infinity, which is not JSON, becomes 1.79e308.
  */
+weft_status weft_json_parse_with_reals(json_t **object, const void *data, size_t size,
+                                       const char *path, const weft_host *host);
+/** The same on a regular file, as weft_json_read. */
 weft_status weft_json_read_with_reals(json_t **object, const char *path, const weft_host *host);
 
 /** A part of a document that is read one entry after the other, without a tree of the whole. All pointers are borrowed. */

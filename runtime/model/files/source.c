@@ -11,8 +11,8 @@ weft_status weft_source_parse(struct weft_model_source *source, const weft_host 
     source->name = source->folder
                        ? weft_path_join(source->folder, "config.json", host)
                        : weft_strdup(host, source->label ? source->label : "config_json");
-    return source->name ? weft_json_parse(&source->fields, source->config, strlen(source->config),
-                                          source->name, host)
+    return source->name ? weft_json_parse_with_reals(&source->fields, source->config,
+                                                     strlen(source->config), source->name, host)
                         : weft_fail_memory(host, "a path");
 }
 

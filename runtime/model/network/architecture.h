@@ -50,6 +50,13 @@
     X(cohere2)                 \
     X(starcoder2)              \
     X(stablelm)                \
+    X(mamba2)                  \
+    X(falcon_h1)               \
+    X(bamba)                   \
+    X(granitemoehybrid)        \
+    X(lfm2)                    \
+    X(qwen3_next)              \
+    X(qwen3_5_text)            \
     X(hyenadna)                \
     X(model2vec)               \
     X(transformer)             \

@@ -87,3 +87,17 @@ weft_status weft_decoder_read_real(float *value, double usual, double least,
     *value = (float)usual;
     return WEFT_OK;
 }
+
+weft_status weft_decoder_read_multipliers(weft_network_config *config,
+                                          const weft_json_fields *json) {
+    float divisor = 1.0F;
+    WEFT_TRY(
+        weft_decoder_read_real(&config->embedding.scale, 1, 1e-9, json, "embedding_multiplier"));
+    WEFT_TRY(
+        weft_decoder_read_real(&config->attention.scale, 1, 1e-9, json, "attention_multiplier"));
+    WEFT_TRY(weft_decoder_read_real(&config->layer.residual_scale, 1, 1e-9, json,
+                                    "residual_multiplier"));
+    WEFT_TRY(weft_decoder_read_real(&divisor, 1, 1e-9, json, "logits_scaling"));
+    config->head.scale = 1.0F / divisor;
+    return WEFT_OK;
+}

@@ -68,4 +68,8 @@ void weft_decoder_choose_local(weft_network_config *config, uint32_t first, uint
 weft_status weft_decoder_read_real(float *value, double usual, double least,
                                    const weft_json_fields *json, const char *name);
 
+/** What Granite scales: the embedding, the scores, what each part of a layer adds, and the logits. */
+weft_status weft_decoder_read_multipliers(weft_network_config *config,
+                                          const weft_json_fields *json);
+
 #endif

@@ -14,7 +14,7 @@ struct weft_model_family {
     weft_field_table fields;        /* in a published layout besides its tables */
     size_t config_size;             /* of the struct that the fields fill */
     weft_feed_forward feed_forward; /* when the config does not say */
-    /* Names of a layer's parts. */
+    /* Names of a layer's parts; without a feed-forward its norm is null. */
     const char *mixer, *mixer_norm, *feed_forward_name, *feed_forward_norm;
     /** Defaults other than zero; may be null. */
     void (*set_defaults)(void *config);
@@ -71,6 +71,7 @@ struct weft_qkv {
     uint32_t kv_heads; /* heads of key and value; 0: as many as of query */
     weft_tensor bias;  /* on the scores of softmax attention over whole sequences, or none */
     float scale;       /* of the scores; 0: 1/√(channels of a head) */
+    weft_tensor gate;  /* what its sigmoid lets through of the result before "output", or none */
     float
         cap; /* softmax attention and bands over whole sequences: a score s is cap·tanh(s/cap); 0: s */
 };

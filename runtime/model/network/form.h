@@ -109,6 +109,8 @@ typedef struct weft_layer_form {
     uint32_t order;  /**< weft_layer_order */
     uint32_t stored; /**< layers in the file, each of which stands for as many others; 0: all */
     float residual_scale;   /**< of what a part adds; 0: 1 */
+    float gate_factor;      /**< of a feed-forward's gate before its activation; 0: 1 */
+    float fed_factor;       /**< of what a feed-forward makes; 0: 1 */
     bool first_norm_absent; /**< the first layer's mixer reads the embedding itself */
     bool norm_adds_one;     /**< norms multiply by 1 + weight */
 } weft_layer_form;

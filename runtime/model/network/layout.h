@@ -11,8 +11,15 @@
 struct weft_builder;
 struct weft_network;
 
-/** The heads of a tensor in a matrix with all queries, keys and values, in attention.groups groups along out. */
-enum weft_packed { WEFT_PACKED_NOT = 0, WEFT_PACKED_QUERY, WEFT_PACKED_KEY, WEFT_PACKED_VALUE };
+/** The heads of a tensor in a matrix with all queries, keys and values, in attention.groups groups along out; or with gates. */
+enum weft_packed {
+    WEFT_PACKED_NOT = 0,
+    WEFT_PACKED_QUERY,
+    WEFT_PACKED_KEY,
+    WEFT_PACKED_VALUE,
+    WEFT_PACKED_GATED, /* queries of a matrix in which each head's gate follows them */
+    WEFT_PACKED_GATE   /* the gates */
+};
 
 /** Names of a tensor, without ".weight" and ".bias"; # is the layer's number. Of several rows for one, the first counts that the file has. */
 struct weft_tensor_name {
@@ -70,7 +77,7 @@ struct weft_layout {
     /** Fields of config.json that fill a weft_network_config, in tables of which null is the last. */
     const weft_field_table *fields[7];
     const weft_network_config *defaults;
-    /** Reads them in the tables' place, and into the struct of the family; or null. */
+    /** Reads what else there is, also into the struct of the family; without defaults all in the tables' place. Or null. */
     weft_status (*read)(void *state, weft_network_config *config, const weft_json_fields *json);
     /** Derives fields from others, and refuses invalid ones; may be null. */
     weft_status (*check)(weft_network_config *config, const struct weft_head *head,
@@ -154,7 +161,19 @@ weft_status weft_layout_read_rotary(weft_rotary *rotary, weft_network_config *co
                                     const struct weft_rotary_fields *fields,
                                     const weft_json_fields *json);
 
-/** layer_types, one text for each layer: sets attention.local. */
+/** The two texts that layer_types may have: of layers that are not in a set, and of those that are; in older files others, or null. */
+struct weft_layer_kinds {
+    const char *out, *in;
+    const char *older_out, *older_in;
+};
+/** layer_types, one text for each layer. WEFT_UNSUPPORTED for any other. */
+weft_status weft_layout_read_layer_kinds(weft_layer_set *set, uint32_t layers,
+                                         const struct weft_layer_kinds *kinds,
+                                         const weft_json_fields *json);
+/** Numbers of layers, which are put into a set; none where the field is missing or null. */
+weft_status weft_layout_read_layer_numbers(weft_layer_set *set, uint32_t layers,
+                                           const weft_json_fields *json, const char *name);
+/** full_attention, or sliding_attention: sets attention.local. */
 weft_status weft_layout_read_layer_types(weft_network_config *config, const weft_json_fields *json);
 
 weft_status weft_layout_read_problem(weft_problem *problem, const weft_json_fields *json);

@@ -140,6 +140,10 @@ weft_tensor weft_layout_mix(struct weft_builder *builder, struct weft_qkv *qkv) 
     weft_tensor mixed =
         local ? weft_build_banded_attention(builder, qkv, form->heads, form->half_width)
               : weft_build_softmax_attention(builder, qkv, form->heads);
+    if (qkv->gate.id != 0) {
+        weft_tensor open = weft_build_activate(builder, qkv->gate, WEFT_ACTIVATION_SIGMOID);
+        mixed = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, mixed, open);
+    }
     return weft_build_map(builder, mixed, "output", form->heads * weft_network_head_size(config),
                           builder->width, config->biases.output);
 }

@@ -94,24 +94,53 @@ weft_status weft_layout_offset_positions(weft_network_config *config, uint32_t o
     return WEFT_OK;
 }
 
-weft_status weft_layout_read_layer_types(weft_network_config *config,
+static bool is_either(const char *text, const char *one, const char *other) {
+    return strcmp(text, one) == 0 || (other && strcmp(text, other) == 0);
+}
+
+weft_status weft_layout_read_layer_kinds(weft_layer_set *set, uint32_t layers,
+                                         const struct weft_layer_kinds *kinds,
                                          const weft_json_fields *json) {
     const json_t *list = json_object_get(json->object, "layer_types");
-    static const char *const kinds[] = {"full_attention", "sliding_attention"};
-    if (!json_is_array(list) || json_array_size(list) != config->layers) {
+    if (!json_is_array(list) || json_array_size(list) != layers) {
         return weft_fields_refuse(json, "layer_types", "a text for each layer");
     }
-    for (uint32_t i = 0; i < config->layers; i++) {
+    for (uint32_t i = 0; i < layers; i++) {
         const json_t *entry = json_array_get(list, i);
         const char *text = json_is_string(entry) ? json_string_value(entry) : "";
-        const bool local = strcmp(text, kinds[1]) == 0;
-        if (!local && strcmp(text, kinds[0]) != 0) {
-            return weft_json_fail(json, WEFT_UNSUPPORTED, "layer_types",
-                                  "full_attention or sliding_attention", entry);
+        const bool is_in = is_either(text, kinds->in, kinds->older_in);
+        if (!is_in && !is_either(text, kinds->out, kinds->older_out)) {
+            char expected[128];
+            snprintf(expected, sizeof expected, "%s or %s", kinds->out, kinds->in);
+            return weft_json_fail(json, WEFT_UNSUPPORTED, "layer_types", expected, entry);
         }
-        weft_layer_set_put(&config->attention.local, i, local);
+        weft_layer_set_put(set, i, is_in);
     }
     return WEFT_OK;
+}
+
+weft_status weft_layout_read_layer_numbers(weft_layer_set *set, uint32_t layers,
+                                           const weft_json_fields *json, const char *name) {
+    const json_t *list = json_object_get(json->object, name);
+    if (weft_json_has(json, name) && !json_is_array(list)) {
+        return weft_fields_refuse(json, name, "numbers of layers");
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const json_int_t layer = json_is_integer(entry) ? json_integer_value(entry) : -1;
+        if (layer < 0 || layer >= (json_int_t)layers) {
+            return weft_json_fail(json, WEFT_BAD_FILE, name, "numbers of layers", entry);
+        }
+        weft_layer_set_put(set, (uint32_t)layer, true);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_layout_read_layer_types(weft_network_config *config,
+                                         const weft_json_fields *json) {
+    static const struct weft_layer_kinds kinds = {.out = "full_attention",
+                                                  .in = "sliding_attention"};
+    return weft_layout_read_layer_kinds(&config->attention.local, config->layers, &kinds, json);
 }
 
 /* ---- classes ---- */
@@ -224,22 +253,22 @@ static weft_status read_task(weft_network_config *config, const struct weft_head
 }
 
 static weft_status check_heads(const weft_network_config *config, const weft_json_fields *json) {
-    return config->attention.head_size == 0
+    return config->attention.heads > 0 && config->attention.head_size == 0
                ? weft_family_check_heads(config->attention.heads, config->hidden_size, json)
                : WEFT_OK;
 }
 
 static weft_status read_fields(weft_network_config *config, void *state,
                                const struct weft_layout *layout, const weft_json_fields *json) {
-    if (layout->read) {
-        return layout->read(state, config, json);
+    if (layout->defaults) {
+        *config = *layout->defaults;
+        for (size_t i = 0; layout->fields[i]; i++) {
+            WEFT_TRY(weft_fields_read(config, layout->fields[i], json));
+        }
+        WEFT_TRY(check_heads(config, json));
+        WEFT_TRY(read_end(&config->eos_token, config->vocab_size, json));
     }
-    *config = *layout->defaults;
-    for (size_t i = 0; layout->fields[i]; i++) {
-        WEFT_TRY(weft_fields_read(config, layout->fields[i], json));
-    }
-    WEFT_TRY(check_heads(config, json));
-    return read_end(&config->eos_token, config->vocab_size, json);
+    return layout->read ? layout->read(state, config, json) : WEFT_OK;
 }
 
 weft_status weft_layout_read(weft_network_config *config, const struct weft_head **head,

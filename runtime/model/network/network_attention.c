@@ -6,6 +6,7 @@
 
 #include "model/network/architecture.h"
 #include "model/network/attention_weights.h"
+#include "model/network/gated_mixer.h"
 #include "model/network/layer_outputs.h"
 #include "model/network/network.h"
 #include "model/network/toeplitz_family.h"
@@ -108,6 +109,11 @@ weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct we
                                    weft_tensor beta, uint32_t heads) {
     const weft_fast_weight_params params = {.heads = heads};
     BUILD_MIXER(fast_weight, &params, qkv->query, qkv->key, qkv->value, beta);
+}
+
+weft_tensor weft_build_gated_state(struct weft_builder *builder, weft_tensor q, weft_tensor k,
+                                   weft_tensor v, const weft_gated_state_params *params) {
+    BUILD_MIXER(gated_state, params, q, k, v);
 }
 
 uint32_t weft_build_reach(const struct weft_builder *builder) {

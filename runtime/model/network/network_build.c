@@ -111,7 +111,7 @@ static bool is_transposed(const struct weft_network *network, const struct weft_
            !weft_checkpoint_is_as_applied(network->checkpoint);
 }
 
-/* Rows of a packed matrix that are those of one head's channels, for each group: queries, then keys, then values. */
+/* Rows of a packed matrix that are those of one head's channels, for each group: queries, then keys, then values; or gates. */
 struct group_rows {
     uint32_t groups, rows, first, count; /* count of them from first on */
 };
@@ -119,6 +119,12 @@ struct group_rows {
 static struct group_rows rows_of_group(const weft_network_config *config, enum weft_packed packed) {
     const uint32_t size = weft_network_head_size(config);
     const uint32_t groups = config->attention.groups != 0 ? config->attention.groups : 1;
+    if (packed == WEFT_PACKED_GATED || packed == WEFT_PACKED_GATE) {
+        return (struct group_rows){.groups = config->attention.heads,
+                                   .rows = 2 * size,
+                                   .first = packed == WEFT_PACKED_GATE ? size : 0,
+                                   .count = size};
+    }
     const uint32_t queries = config->attention.heads / groups * size;
     const uint32_t keys = weft_network_kv_heads(config) / groups * size;
     const uint32_t first = packed == WEFT_PACKED_QUERY ? 0

@@ -41,10 +41,12 @@ static weft_tensor glu(struct weft_builder *builder, weft_tensor x) {
     uint32_t wide = config->intermediate_size;
     const bool bias = config->biases.feed_forward;
     weft_tensor gate = weft_build_map(builder, x, "l1", d, wide, bias);
+    gate = weft_build_scale(builder, gate, config->layer.gate_factor);
     gate = weft_build_activate(builder, gate, config->activation);
     weft_tensor value = weft_build_map(builder, x, "l2", d, wide, bias);
     x = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, gate, value);
-    return weft_build_map(builder, x, "l3", wide, d, bias);
+    return weft_build_scale(builder, weft_build_map(builder, x, "l3", wide, d, bias),
+                            config->layer.fed_factor);
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x) {
@@ -113,7 +115,7 @@ static weft_tensor layer(struct weft_builder *builder, weft_tensor x, const char
         return parallel(builder, x, mixer_norm, feed_forward_norm);
     }
     x = mixer_norm ? residual(builder, x, mixer_norm, mix) : x;
-    return residual(builder, x, feed_forward_norm, feed_forward);
+    return feed_forward_norm ? residual(builder, x, feed_forward_norm, feed_forward) : x;
 }
 
 static const char *mixer_norm(const struct weft_network *network, uint32_t layer) {

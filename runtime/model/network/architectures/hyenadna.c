@@ -6,11 +6,10 @@
  */
 #include <stdio.h>
 
-#include <weft/arithmetic.h>
-
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/network/architecture.h"
+#include "model/network/gated_mixer.h"
 #include "model/network/network.h"
 
 #define SHIFT 0.05F /* of the window, a constant of the published code */
@@ -109,16 +108,6 @@ static const char *const unused[] = {".freq", NULL};
 
 /* ---- the filter, of weights alone: it is computed when a plan is compiled ---- */
 
-static weft_tensor unary(struct weft_builder *builder, weft_unary op, weft_tensor x) {
-    weft_tensor out = {0};
-    return WEFT_BUILT(builder, out, weft_graph_unary(&out, builder->graph, op, x, 0, 0));
-}
-
-static weft_tensor affine(struct weft_builder *builder, weft_tensor x, float scale, float offset) {
-    weft_tensor out = {0};
-    return WEFT_BUILT(builder, out, weft_graph_affine(&out, builder->graph, x, scale, offset));
-}
-
 /* Rows of the positions that sequences reach of a tensor [1, max_positions, width]. */
 static weft_tensor rows(struct weft_builder *builder, const char *name, uint32_t width) {
     const uint32_t all = builder->network->config.max_positions;
@@ -152,9 +141,9 @@ static weft_tensor oscillate(struct weft_builder *builder, weft_tensor x,
             weft_build_weight(builder, name, weft_shape_of(1, hyena->filter_size));
         x = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, x, frequency);
     } else {
-        x = affine(builder, x, hyena->frequency, 0);
+        x = weft_build_affine(builder, x, hyena->frequency, 0);
     }
-    return unary(builder, WEFT_UNARY_SIN, x);
+    return weft_build_unary(builder, WEFT_UNARY_SIN, x);
 }
 
 /* exp(-t |δ|) + shift, [n, d] */
@@ -162,11 +151,12 @@ static weft_tensor window(struct weft_builder *builder) {
     weft_tensor time = rows(builder, "filter.pos_emb.t", 1);
     weft_tensor deltas =
         weft_build_weight(builder, "filter.modulation.deltas", weft_shape_of(1, 1, builder->width));
-    deltas = weft_build_reshape(builder, unary(builder, WEFT_UNARY_ABS, deltas),
+    deltas = weft_build_reshape(builder, weft_build_unary(builder, WEFT_UNARY_ABS, deltas),
                                 weft_shape_of(1, builder->width));
     weft_tensor decay = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, time, deltas);
-    decay = weft_build_activate(builder, affine(builder, decay, -1, 0), WEFT_ACTIVATION_EXP);
-    return affine(builder, decay, 1, SHIFT);
+    decay =
+        weft_build_activate(builder, weft_build_affine(builder, decay, -1, 0), WEFT_ACTIVATION_EXP);
+    return weft_build_affine(builder, decay, 1, SHIFT);
 }
 
 /* Row k is lag k, [n, d]. */
@@ -192,11 +182,8 @@ static weft_tensor input(struct weft_builder *builder, weft_tensor x, const char
     const uint32_t d = builder->width;
     char text[64];
     x = weft_build_linear(builder, x, name, d, d);
-    snprintf(text, sizeof text, "short_%s.weight", name);
-    weft_tensor taps = weft_build_weight(builder, text, weft_shape_of(d, 1, TAPS));
-    taps = weft_build_reshape(builder, taps, weft_shape_of(d, TAPS));
-    snprintf(text, sizeof text, "short_%s.bias", name);
-    return weft_build_conv1d(builder, x, taps, weft_build_weight(builder, text, weft_shape_of(d)));
+    snprintf(text, sizeof text, "short_%s", name);
+    return weft_build_short_filter(builder, x, text, d, TAPS, true);
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *state) {

@@ -47,18 +47,9 @@ static weft_status check_qwen3(weft_network_config *config, const struct weft_he
     return check_qwen2(config, head, json);
 }
 
-/* Granite scales the embedding, the scores, what each part adds and the logits. */
 static weft_status check_granite(weft_network_config *config, const struct weft_head *head,
                                  const weft_json_fields *json) {
-    float divisor = 1.0F;
-    WEFT_TRY(
-        weft_decoder_read_real(&config->embedding.scale, 1, 1e-9, json, "embedding_multiplier"));
-    WEFT_TRY(
-        weft_decoder_read_real(&config->attention.scale, 1, 1e-9, json, "attention_multiplier"));
-    WEFT_TRY(weft_decoder_read_real(&config->layer.residual_scale, 1, 1e-9, json,
-                                    "residual_multiplier"));
-    WEFT_TRY(weft_decoder_read_real(&divisor, 1, 1e-9, json, "logits_scaling"));
-    config->head.scale = 1.0F / divisor;
+    WEFT_TRY(weft_decoder_read_multipliers(config, json));
     return check_llama(config, head, json);
 }
 
