@@ -132,12 +132,12 @@ static const char *const weft_test_configs[] = {
     "'mamba_d_ssm':24,'mamba_rms_norm':true,'ssm_multipliers':[0.5,1,2,1,0.5]" WEFT_TEST_HYBRID
     "," WEFT_TEST_ENCODER "}",
     "{'model_type':'bamba','architectures':['BambaForCausalLM'],'num_key_value_heads':1,"
-    "'attn_layer_indices':[1,5]" WEFT_TEST_HYBRID "," WEFT_TEST_ENCODER "}",
+    "'attn_layer_indices':[0]" WEFT_TEST_HYBRID "," WEFT_TEST_ENCODER "}",
     "{'model_type':'granitemoehybrid','architectures':['GraniteMoeHybridForCausalLM'],"
     "'num_local_experts':0,'shared_intermediate_size':12" WEFT_TEST_HYBRID "," WEFT_TEST_ENCODER
     "}",
     "{'model_type':'lfm2','architectures':['Lfm2ForCausalLM'],'num_key_value_heads':1,"
-    "'full_attn_idxs':[2,7],'block_multiple_of':4," WEFT_TEST_ENCODER "}",
+    "'full_attn_idxs':[0],'block_multiple_of':4," WEFT_TEST_ENCODER "}",
     "{'model_type':'qwen3_next','architectures':['Qwen3NextForCausalLM'],'num_key_value_heads':1,"
     "'head_dim':8,'num_experts':0" WEFT_TEST_DELTA "," WEFT_TEST_ENCODER "}",
     "{'model_type':'qwen3_5_text','architectures':['Qwen3_5ForCausalLM'],'num_key_value_heads':2,"
