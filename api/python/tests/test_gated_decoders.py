@@ -70,7 +70,7 @@ OTHERS = (("Mamba2Model", MAMBA2), ("FalconH1Model", {**HYBRID, "mamba_d_ssm": 4
           ("GraniteMoeHybridModel", {**GRANITE, "layer_types": ["linear_attention", "full_attention", "linear_attention"]}),
           ("Lfm2Model", {**LLAMA, "full_attn_idxs": [1]}), ("Qwen3NextModel", DENSE),
           ("Qwen3NextForSequenceClassification", DENSE),
-          ("Qwen3NextForTokenClassification", DENSE), ("Qwen3_5TextModel", DELTA), ("Qwen3_5ForTokenClassification", DELTA),
+          ("Qwen3NextForTokenClassification", DENSE), ("Qwen3_5TextModel", DELTA),
           ("Qwen3_5TextForSequenceClassification", DELTA))
 
 

@@ -128,7 +128,6 @@ static const struct weft_head text_heads[] = {
     {"TextModel", .task = WEFT_TASK_HIDDEN},
     {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
     {"TextForSequenceClassification", WEFT_TASK_CLASSIFY, WEFT_HEAD_POOLED, .out = "score"},
-    {"ForTokenClassification", WEFT_TASK_CLASSIFY_TOKENS, .out = "score"},
     {.name = NULL}};
 
 /* ---- the delta net ---- */
