@@ -439,8 +439,10 @@ int weft_cli_generate(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary =
-            "Continues texts with a causal language model. It prints new text on standard "
-            "output at once, with control characters other than newlines and tabs escaped as "
+            "Continues texts with a causal language model, or answers them with one of T5's kind. "
+            "It "
+            "prints new text on standard output at once, with control characters other than "
+            "newlines and tabs escaped as "
             "\\x1b (--out and --json give the text as it is), and times on standard error. A text "
             "ends at the model's eos_token_id, which is not shown, if there is one. Of several "
             "texts each is a line, in which \\n is a newline: they are made together, and each is "

@@ -22,7 +22,7 @@ static const subcommand subcommands[] = {
     {"rerank", weft_cli_rerank, "sort texts by how well they answer a query"},
     {"search", weft_cli_search, "find the vectors of a file that are most like those of queries"},
     {"eval", weft_cli_eval, "measure models on data: accuracy, bits per byte, speed, memory"},
-    {"generate", weft_cli_generate, "continue a text with a causal language model"},
+    {"generate", weft_cli_generate, "continue a text, or answer it, with a language model"},
     {"quantize", weft_cli_quantize, "write a model folder with weights as int8"},
     {"verify", weft_cli_verify, "check every op and mixer against float64"},
     {"bench", weft_cli_bench, "measure speed"},

@@ -236,6 +236,6 @@ TEST(wrong_requests_are_refused, model) {
     memset(text, 'x', POSITIONS + 1);
     char *options = weft_test_text("--text '%s'", text);
     refuse(model, 2, options, "151 tokens", "150 positions");
-    expect_refused(4, "generate '" FNET "' --text a", "causal language model", "classify", NULL);
+    expect_refused(4, "generate '" FNET "' --text a", "expected a language model", "classify", NULL);
     expect_refused(4, "generate '" NO_BYTES "' --text a", "ByteTokenizer", "found none", NULL);
 }

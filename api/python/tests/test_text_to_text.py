@@ -11,11 +11,11 @@ import safetensors.torch
 import torch
 import transformers
 from test_command import weft_command
-from test_decoders import Numbers
 from test_encoders import VOCABULARY, relative_l2
 
 import random_weights
 import weft
+from test_decoders import Numbers
 
 SIZES = {"vocab_size": VOCABULARY, "d_model": 24, "d_kv": 6, "d_ff": 50, "num_layers": 3, "num_decoder_layers": 2,
          "num_heads": 3, "n_positions": 200, "pad_token_id": 0, "eos_token_id": None, "decoder_start_token_id": 0}
