@@ -85,6 +85,19 @@ def _swish(r: Reader, x: Any) -> Value:
     return r.build.multiply(value, r.build.unary("sigmoid", r.build.affine(value, alpha, 0.0)))
 
 
+@row("SwiGLU")
+def _swiglu(r: Reader, gate: Any, x: Any) -> Value:
+    return r.build.multiply(_swish(r, gate), r.value(x))
+
+
+@row("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix")
+def _table(r: Reader, *given: Any) -> Value:
+    """Evaluated before it comes to this, where all is known."""
+    for at, one in enumerate(given):
+        r.numbers(at, one)
+    raise Refused("its size depends on an input's")
+
+
 @row("IsInf")
 def _is_inf(r: Reader, x: Any) -> Value:
     value = r.value(x)
