@@ -115,23 +115,6 @@ static bool is_processor(const struct weft_lowering *lowering) {
     return lowering->device->cost_column == WEFT_COST_PROCESSOR;
 }
 
-/*
- * Which way a convolution goes; the sums are the same. Windows that overlap would be written to memory several times. With many
- * channels of the result products, which read them from caches, pay for that. On processors they do where a row of windows leaves
- * half of the lanes idle: with 64 channels and rows of 56 the direct way takes 0.4 of the time, with 512 and rows of 7 1.7.
- */
-static bool is_direct(const struct weft_lowering *lowering, const struct conv *c) {
-    enum { FEW_OUTPUTS = 8, MANY_OUTPUTS = 48 };
-    const struct weft_windows *w = &c->windows;
-    const uint64_t size = (uint64_t)w->sizes[0] * w->sizes[1];
-    const bool overlap = size > (uint64_t)w->strides[0] * w->strides[1];
-    const bool fills_lanes = w->counts[1] > WEFT_CONV_DIRECT_COLUMNS / 2;
-    if (is_pointwise(w) || !overlap) {
-        return !is_pointwise(w) && c->outputs < FEW_OUTPUTS;
-    }
-    return c->outputs < MANY_OUTPUTS || (is_processor(lowering) && fills_lanes);
-}
-
 /* ---- direct ---- */
 
 /* What an invocation of a direct convolution computes, in registers: windows of so many channels of the result. */
@@ -173,44 +156,80 @@ struct planes {
     bool inside; /* whatever is read is there */
 };
 
+/* Planes with their padding and as much behind it as the last lanes of a line read: `rows` lines of `width` words each, which are
+ * one part of `pitch` words for each element of a stride. */
+struct margins {
+    uint64_t rows, lines, pitch, width;
+};
+
 /*
- * On processors the padding is written, and as much as the last lanes of a line read: what asks of each element whether it is there
- * takes as long as the products. Where that would take more memory than it is worth, planes stay as they are.
+ * On processors the padding is written: what asks of each element whether it is there takes as long as the products, and elements a
+ * stride apart are read one by one. False where that would take more memory than it is worth: planes stay as they are.
  */
-static bool pad_planes(struct weft_lowering *lowering, const struct conv *c,
-                       struct direct_tile tile, struct planes *planes) {
+static bool find_margins(struct margins *margins, const struct weft_lowering *lowering,
+                         const struct conv *c) {
     enum { FEW_OUTPUTS = 4 };
-    const uint64_t worth = UINT64_C(32) << 20;
+    const uint64_t worth = UINT64_C(64) << 20;
     const struct weft_windows *w = &c->windows;
-    const uint64_t rows = (uint64_t)w->extents[0] + w->before[0] + w->after[0];
+    const struct direct_tile tile = direct_tile_of(lowering, c);
     const uint64_t columns = (uint64_t)tile.columns * WEFT_CONV_DIRECT_COLUMNS;
     const uint64_t blocks = (w->counts[1] - 1) / columns + 1;
-    const uint64_t pitch =
+    margins->rows = (uint64_t)w->extents[0] + w->before[0] + w->after[0];
+    margins->lines = (uint64_t)c->batch * c->groups * c->channels * margins->rows;
+    margins->pitch =
         blocks * columns + (uint64_t)(w->sizes[1] - 1) * w->dilations[1] / w->strides[1];
-    const uint64_t width = pitch * w->strides[1];
-    const uint64_t lines = (uint64_t)c->batch * c->groups * c->channels * rows;
-    const double bytes = (double)lines * (double)width * sizeof(float);
-    if (!is_processor(lowering) || (tile.outputs < FEW_OUTPUTS && w->strides[1] == 1) || bytes > (double)worth ||
-        bytes > (double)weft_cut_limit(lowering)) {
-        return false;
+    margins->width = margins->pitch * w->strides[1];
+    const double bytes = (double)margins->lines * (double)margins->width * sizeof(float);
+    return is_processor(lowering) && (tile.outputs >= FEW_OUTPUTS || w->strides[1] > 1) &&
+           bytes <= (double)worth && bytes <= (double)weft_cut_limit(lowering);
+}
+
+/*
+ * Which way a convolution goes; the sums are the same. Windows that overlap would be written to memory several times. With many
+ * channels of the result products, which read them from caches, pay for that. On processors they do where a row of windows leaves
+ * half of the lanes idle: with 64 channels and rows of 56 the direct way takes 0.4 of the time, with 512 and rows of 7 1.7.
+ */
+static bool is_direct(const struct weft_lowering *lowering, const struct conv *c) {
+    enum { FEW_OUTPUTS = 8, MANY_OUTPUTS = 48 };
+    const struct weft_windows *w = &c->windows;
+    const uint64_t size = (uint64_t)w->sizes[0] * w->sizes[1];
+    const bool overlap = size > (uint64_t)w->strides[0] * w->strides[1];
+    const bool fills_lanes = w->counts[1] > WEFT_CONV_DIRECT_COLUMNS / 2;
+    struct margins margins;
+    if (is_pointwise(w) || !overlap) {
+        return !is_pointwise(w) && c->outputs < FEW_OUTPUTS;
     }
-    const uint32_t padded = weft_lower_scratch(lowering, lines * width * sizeof(float));
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, conv_margins, weft_grid_of_groups((lines - 1) / WEFT_CONV_MARGINS_LOCAL_Y + 1),
-        .bind = {.x = c->x, .result = padded},
-        .push = {.lines = (uint32_t)lines,
-                 .rows = (uint32_t)rows,
-                 .pitch = (uint32_t)pitch,
-                 .stride = w->strides[1],
-                 .height = w->extents[0],
-                 .width = w->extents[1],
-                 .before_y = w->before[0],
-                 .before_x = w->before[1]},
-        .constant = {.strided = w->strides[1] != 1});
-    dispatch->bytes = 2.0 * bytes;
-    *planes = (struct planes){
-        .storage = padded, .height = (uint32_t)rows, .width = (uint32_t)width, .inside = true};
-    return true;
+    return c->outputs < MANY_OUTPUTS ||
+           (is_processor(lowering) && fills_lanes &&
+            (w->strides[1] == 1 || find_margins(&margins, lowering, c)));
+}
+
+static void pad_planes(struct weft_lowering *lowering, const struct conv *c,
+                       struct planes *planes) {
+    const struct weft_windows *w = &c->windows;
+    struct margins margins;
+    if (!find_margins(&margins, lowering, c)) {
+        return;
+    }
+    const uint64_t bytes = margins.lines * margins.width * sizeof(float);
+    const uint64_t groups = (margins.lines - 1) / WEFT_CONV_MARGINS_LOCAL_Y + 1;
+    const uint32_t padded = weft_lower_scratch(lowering, bytes);
+    struct weft_dispatch *dispatch = WEFT_LOWER(lowering, conv_margins, weft_grid_of_groups(groups),
+                                                .bind = {.x = c->x, .result = padded},
+                                                .push = {.lines = (uint32_t)margins.lines,
+                                                         .rows = (uint32_t)margins.rows,
+                                                         .pitch = (uint32_t)margins.pitch,
+                                                         .stride = w->strides[1],
+                                                         .height = w->extents[0],
+                                                         .width = w->extents[1],
+                                                         .before_y = w->before[0],
+                                                         .before_x = w->before[1]},
+                                                .constant = {.strided = w->strides[1] != 1});
+    dispatch->bytes = 2.0 * (double)bytes;
+    *planes = (struct planes){.storage = padded,
+                              .height = (uint32_t)margins.rows,
+                              .width = (uint32_t)margins.width,
+                              .inside = true};
 }
 
 static void lower_direct(struct weft_lowering *lowering, const struct conv *c) {
@@ -224,7 +243,7 @@ static void lower_direct(struct weft_lowering *lowering, const struct conv *c) {
     if (!weft_lower_countable(lowering, count, "elements")) {
         return;
     }
-    (void)pad_planes(lowering, c, tile, &planes);
+    pad_planes(lowering, c, &planes);
     struct weft_dispatch *dispatch = WEFT_LOWER(
         lowering, conv_direct, direct_grid(c, tile),
         .bind = {.x = planes.storage, .weight = c->weight, .bias = c->bias, .result = c->result},
