@@ -104,7 +104,7 @@ def test_transposed_convolutions(device, axes, given, groups):
     node = helper.make_node("ConvTranspose", ["x", "w", "c"], ["y"], group=groups, kernel_shape=taps, **attributes)
     free = "auto_pad" not in given
     made = model([node], {"x": ["n", 4, *(["h", "w0"] if free else [5, 4])[:axes]]}, constants)
-    with weft.from_onnx(made, device, sizes={"h": (3, 99), "w0": (3, 99)} if free else None) as program:
+    with weft.from_onnx(made, device, sizes=dict.fromkeys(["h", "w0"][:axes], (3, 99)) if free else None) as program:
         for shape in ((2, 4, *[5, 4][:axes]), (1, 4, *[3, 6][:axes]))[:2 if free else 1]:
             x = floats(*shape)
             expected = transposed(x, **constants, groups=groups, **attributes)
