@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* weft search: the vectors of a file most like those of queries, all compared. */
-#include <errno.h>
 #include <string.h>
 
 #include <weft/texts.h>
@@ -8,8 +7,6 @@
 #include "commands.h"
 #include "core/formats/npy.h"
 #include "core/system/clock.h"
-#include "core/system/file.h"
-#include "core/system/system.h"
 #include "core/try.h"
 #include "embedding.h"
 #include "stop.h"
@@ -92,17 +89,6 @@ static int embed_queries(search_state *state, const weft_cli_syntax *syntax) {
 
 /* ---- the file ---- */
 
-struct opened {
-    int file;
-    const char *path;
-    const weft_host *host;
-};
-
-static weft_status read_opened(void *user, void *out, size_t size) {
-    const struct opened *opened = user;
-    return weft_file_read_some(opened->file, out, size, opened->path, opened->host);
-}
-
 static weft_status check_vectors(const search_state *state, const weft_npy *npy) {
     char shape[WEFT_NPY_SHAPE_TEXT_SIZE];
     const bool reals = npy->dtype == WEFT_NPY_F32 || npy->dtype == WEFT_NPY_F64;
@@ -116,8 +102,8 @@ static weft_status check_vectors(const search_state *state, const weft_npy *npy)
 }
 
 /* Rows of the file at a time, the bytes in one half of `bytes`, the numbers in `values`. */
-static weft_status compare_all(search_state *state, struct opened *opened, const weft_npy *npy,
-                               uint8_t *bytes, float *values) {
+static weft_status compare_all(search_state *state, const struct weft_npy_stream *stream,
+                               const weft_npy *npy, uint8_t *bytes, float *values) {
     const size_t size = weft_npy_dtype_size(npy->dtype);
     const uint32_t width = state->queries.width;
     const uint64_t most = AT_ONCE / width > 0 ? AT_ONCE / width : 1;
@@ -126,7 +112,7 @@ static weft_status compare_all(search_state *state, struct opened *opened, const
         const uint32_t count = (uint32_t)(left < most ? left : most);
         const size_t elements = (size_t)count * width;
         weft_npy piece = *npy;
-        WEFT_TRY(read_opened(opened, bytes, elements * size));
+        WEFT_TRY(stream->read(stream->user, bytes, elements * size));
         piece.data = bytes;
         piece.elements = elements;
         WEFT_TRY(weft_npy_read_f32(&piece, values));
@@ -136,7 +122,8 @@ static weft_status compare_all(search_state *state, struct opened *opened, const
     return WEFT_OK;
 }
 
-static weft_status compare(search_state *state, struct opened *opened, const weft_npy *npy) {
+static weft_status compare(search_state *state, const struct weft_npy_stream *stream,
+                           const weft_npy *npy) {
     const weft_host *host = &state->host;
     const size_t width = state->queries.width;
     const size_t elements = AT_ONCE > width ? AT_ONCE : width;
@@ -149,7 +136,7 @@ static weft_status compare(search_state *state, struct opened *opened, const wef
         host));
     uint8_t *bytes = weft_alloc(host, elements * sizeof(double));
     float *values = weft_alloc(host, elements * sizeof *values);
-    const weft_status status = bytes && values ? compare_all(state, opened, npy, bytes, values)
+    const weft_status status = bytes && values ? compare_all(state, stream, npy, bytes, values)
                                                : weft_fail_memory(host, npy->name);
     weft_free(host, bytes);
     weft_free(host, values);
@@ -157,18 +144,19 @@ static weft_status compare(search_state *state, struct opened *opened, const wef
 }
 
 static int search_file(search_state *state) {
-    struct opened opened = {.path = state->options->vectors, .host = &state->host};
-    struct weft_npy_stream stream = {.read = read_opened, .user = &opened};
+    const char *path = state->options->vectors;
+    struct weft_npy_file file;
+    struct weft_npy_stream stream;
     weft_npy npy = {0};
     const double begin_ms = weft_clock_ms();
-    WEFT_CLI_TRY(weft_cli_exit_code_of_file(
-        weft_file_open(&opened.file, &stream.size, opened.path, &state->host)));
-    weft_status status = weft_npy_look(&npy, &stream, opened.path, &state->host);
+    WEFT_CLI_TRY(
+        weft_cli_exit_code_of_file(weft_npy_file_open(&file, &stream, path, &state->host)));
+    weft_status status = weft_npy_look(&npy, &stream, path, &state->host);
     if (status == WEFT_OK) {
-        status = compare(state, &opened, &npy);
+        status = compare(state, &stream, &npy);
         weft_npy_close(&npy);
     }
-    (void)weft_system_close(opened.file);
+    weft_npy_file_close(&file);
     state->search_ms = weft_clock_ms() - begin_ms;
     return weft_cli_exit_code_of_file(status);
 }

@@ -345,12 +345,10 @@ static void lower_stretch(struct weft_lowering *lowering, const struct conv *c, 
 
 /* How many windows are in memory at once: as many as can be bound, and not more than is worth its memory, but a few. */
 static uint64_t windows_at_once(const struct weft_lowering *lowering, const struct conv *c) {
-    const uint64_t worth = UINT64_C(32) << 20;
-    const uint64_t limit = weft_cut_limit(lowering) < worth ? weft_cut_limit(lowering) : worth;
     const uint64_t step = weft_cut_step(lowering, sizeof(float));
     const uint64_t bytes = c->batch * c->groups * elements_of_window(c) * sizeof(float);
-    const uint64_t fitting = limit / bytes / step * step;
-    return fitting == 0 ? step : fitting;
+    const uint64_t worth = (UINT64_C(32) << 20) / bytes / step * step;
+    return weft_cut_count(lowering, worth == 0 ? step : worth, step, bytes);
 }
 
 /* What products do not do: their bias is one for each column. */

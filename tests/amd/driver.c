@@ -23,37 +23,11 @@ bool amd_driver_breaks(const char *rule) {
     return is_set_to("WEFT_AMD_BREAK", rule);
 }
 
-/* ---- answers ---- */
+/* ---- platform and device ---- */
 
-cl_int amd_give(const void *value, size_t size, size_t room, void *out, size_t *needed) {
-    if (needed) {
-        *needed = size;
-    }
-    if (out && room < size) {
-        return CL_INVALID_VALUE;
-    }
-    if (out) {
-        memcpy(out, value, size);
-    }
-    return CL_SUCCESS;
-}
-
-cl_int amd_give_text(const char *text, size_t room, void *out, size_t *needed) {
-    return amd_give(text, strlen(text) + 1, room, out, needed);
-}
-
-cl_int amd_give_number(cl_ulong value, size_t size, size_t room, void *out, size_t *needed) {
-    return amd_give(&value, size, room, out, needed);
-}
-
-/* ---- platform and device: handles that are never looked into ---- */
-
-static char object;
-#define HANDLE(type) ((type)(void *)&object)
-
-AMD_PUBLIC cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count) {
+STAND_IN_PUBLIC cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count) {
     if (platforms && room > 0) {
-        platforms[0] = HANDLE(cl_platform_id);
+        platforms[0] = STAND_IN_HANDLE(cl_platform_id);
     }
     if (count) {
         *count = 1;
@@ -61,15 +35,15 @@ AMD_PUBLIC cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_u
     return CL_SUCCESS;
 }
 
-AMD_PUBLIC cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t room,
-                                    void *out, size_t *needed) {
+STAND_IN_PUBLIC cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what,
+                                         size_t room, void *out, size_t *needed) {
     (void)platform;
-    return amd_give_text(what == CL_PLATFORM_NAME ? "Weft's tests" : "OpenCL 1.2 emulated", room,
-                         out, needed);
+    return stand_in_give_text(what == CL_PLATFORM_NAME ? "Weft's tests" : "OpenCL 1.2 emulated",
+                              room, out, needed);
 }
 
-AMD_PUBLIC cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room,
-                                 cl_device_id *devices, cl_uint *count) {
+STAND_IN_PUBLIC cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room,
+                                      cl_device_id *devices, cl_uint *count) {
     (void)platform;
     (void)type;
     if (!amd_driver_gpu()) {
@@ -77,7 +51,7 @@ AMD_PUBLIC cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, c
         return CL_DEVICE_NOT_FOUND;
     }
     if (devices && room > 0) {
-        devices[0] = HANDLE(cl_device_id);
+        devices[0] = STAND_IN_HANDLE(cl_device_id);
     }
     if (count) {
         *count = 1;
@@ -88,7 +62,7 @@ AMD_PUBLIC cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, c
 static cl_int give_name(size_t room, void *out, size_t *needed) {
     char name[64];
     (void)snprintf(name, sizeof name, "emulated %s (tests only)", amd_driver_gpu()->name);
-    return amd_give_text(name, room, out, needed);
+    return stand_in_give_text(name, room, out, needed);
 }
 
 /* What is kept on disk is of this version: it names what changes code. */
@@ -97,125 +71,53 @@ static cl_int give_version(size_t room, void *out, size_t *needed) {
     char version[128];
     (void)snprintf(version, sizeof version, "%s%s%s", WEFT_AMD_VERSION, broken ? ", without " : "",
                    broken ? broken : "");
-    return amd_give_text(version, room, out, needed);
+    return stand_in_give_text(version, room, out, needed);
 }
 
-AMD_PUBLIC cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *out,
-                                  size_t *needed) {
+STAND_IN_PUBLIC cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room,
+                                       void *out, size_t *needed) {
     static const size_t sizes[3] = {1024, 1024, 1024};
     (void)device;
     switch (what) {
     case CL_DEVICE_NAME:
         return give_name(room, out, needed);
     case CL_DEVICE_VENDOR:
-        return amd_give_text("AMD, emulated", room, out, needed);
+        return stand_in_give_text("AMD, emulated", room, out, needed);
     case CL_DEVICE_VERSION:
-        return amd_give_text("OpenCL 1.2 emulated", room, out, needed);
+        return stand_in_give_text("OpenCL 1.2 emulated", room, out, needed);
     case CL_DRIVER_VERSION:
         return give_version(room, out, needed);
     case CL_DEVICE_TYPE:
-        return amd_give_number(CL_DEVICE_TYPE_GPU, sizeof(cl_device_type), room, out, needed);
+        return stand_in_give_number(CL_DEVICE_TYPE_GPU, sizeof(cl_device_type), room, out, needed);
     case CL_DEVICE_VENDOR_ID:
-        return amd_give_number(0x1002, sizeof(cl_uint), room, out, needed);
+        return stand_in_give_number(0x1002, sizeof(cl_uint), room, out, needed);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES:
-        return amd_give(sizes, sizeof sizes, room, out, needed);
+        return stand_in_give(sizes, sizeof sizes, room, out, needed);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE:
-        return amd_give_number(1024, sizeof(size_t), room, out, needed);
+        return stand_in_give_number(1024, sizeof(size_t), room, out, needed);
     case CL_DEVICE_LOCAL_MEM_SIZE:
-        return amd_give_number(AMD_LDS_BYTES, sizeof(cl_ulong), room, out, needed);
+        return stand_in_give_number(AMD_LDS_BYTES, sizeof(cl_ulong), room, out, needed);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
     case CL_DEVICE_GLOBAL_MEM_SIZE:
-        return amd_give_number(UINT64_C(1) << 32, sizeof(cl_ulong), room, out, needed);
+        return stand_in_give_number(UINT64_C(1) << 32, sizeof(cl_ulong), room, out, needed);
     case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS:
-        return amd_give_number(3, sizeof(cl_uint), room, out, needed);
+        return stand_in_give_number(3, sizeof(cl_uint), room, out, needed);
     case CL_DEVICE_LOCAL_MEM_TYPE:
-        return amd_give_number(CL_LOCAL, sizeof(cl_uint), room, out, needed);
+        return stand_in_give_number(CL_LOCAL, sizeof(cl_uint), room, out, needed);
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
-        return amd_give_number(CL_FALSE, sizeof(cl_bool), room, out, needed);
+        return stand_in_give_number(CL_FALSE, sizeof(cl_bool), room, out, needed);
     case CL_DEVICE_COMPILER_AVAILABLE:
     case CL_DEVICE_AVAILABLE:
     case CL_DEVICE_ENDIAN_LITTLE:
-        return amd_give_number(CL_TRUE, sizeof(cl_bool), room, out, needed);
+        return stand_in_give_number(CL_TRUE, sizeof(cl_bool), room, out, needed);
     default:
         return CL_INVALID_VALUE;
     }
 }
 
-/* ---- context and queue ---- */
-
-AMD_PUBLIC cl_context clCreateContext(const cl_context_properties *properties, cl_uint count,
-                                      const cl_device_id *devices,
-                                      void(CL_CALLBACK *notify)(const char *, const void *, size_t,
-                                                                void *),
-                                      void *user, cl_int *error) {
-    (void)properties;
-    (void)count;
-    (void)devices;
-    (void)notify;
-    (void)user;
-    *error = CL_SUCCESS;
-    return HANDLE(cl_context);
-}
-
-AMD_PUBLIC cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
-                                                 cl_command_queue_properties properties,
-                                                 cl_int *error) {
-    (void)context;
-    (void)device;
-    (void)properties;
-    *error = CL_SUCCESS;
-    return HANDLE(cl_command_queue);
-}
-
-AMD_PUBLIC cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what,
-                                        size_t room, void *out, size_t *needed) {
-    (void)queue;
-    (void)what;
-    (void)room;
-    (void)out;
-    (void)needed;
-    return CL_INVALID_VALUE;
-}
-
-#define SUCCEEDS(name, type)              \
-    AMD_PUBLIC cl_int name(type handle) { \
-        (void)handle;                     \
-        return CL_SUCCESS;                \
-    }
-SUCCEEDS(clRetainContext, cl_context)
-SUCCEEDS(clReleaseContext, cl_context)
-SUCCEEDS(clRetainCommandQueue, cl_command_queue)
-SUCCEEDS(clReleaseCommandQueue, cl_command_queue)
-SUCCEEDS(clFlush, cl_command_queue)
-SUCCEEDS(clFinish, cl_command_queue)
-SUCCEEDS(clReleaseEvent, cl_event)
-
-/* ---- events: each command is done when it is enqueued ---- */
-
-cl_int amd_done(cl_event *event) {
-    if (event) {
-        *event = HANDLE(cl_event);
-    }
-    return CL_SUCCESS;
-}
-
-AMD_PUBLIC cl_int clWaitForEvents(cl_uint count, const cl_event *events) {
-    (void)count;
-    (void)events;
-    return CL_SUCCESS;
-}
-
-AMD_PUBLIC cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count,
-                                              const cl_event *waits, cl_event *event) {
-    (void)queue;
-    (void)count;
-    (void)waits;
-    return amd_done(event);
-}
-
 /* Of a marker, nobody knows the time any more: Weft asks when all is done, and takes its own clock. */
-AMD_PUBLIC cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t room,
-                                          void *out, size_t *needed) {
+STAND_IN_PUBLIC cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t room,
+                                               void *out, size_t *needed) {
     (void)event;
     (void)what;
     (void)room;
@@ -226,8 +128,8 @@ AMD_PUBLIC cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what
 
 /* ---- memory ---- */
 
-AMD_PUBLIC cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host,
-                                 cl_int *error) {
+STAND_IN_PUBLIC cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size,
+                                      void *host, cl_int *error) {
     cl_mem made = calloc(1, sizeof *made);
     (void)context;
     if (made) {
@@ -246,7 +148,7 @@ AMD_PUBLIC cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t 
     return made;
 }
 
-AMD_PUBLIC cl_int clReleaseMemObject(cl_mem memory) {
+STAND_IN_PUBLIC cl_int clReleaseMemObject(cl_mem memory) {
     pthread_mutex_lock(&amd_lock);
     const bool is_last = --memory->references == 0;
     pthread_mutex_unlock(&amd_lock);
@@ -257,19 +159,20 @@ AMD_PUBLIC cl_int clReleaseMemObject(cl_mem memory) {
     return CL_SUCCESS;
 }
 
-AMD_PUBLIC cl_int clGetMemObjectInfo(cl_mem memory, cl_mem_info what, size_t room, void *out,
-                                     size_t *needed) {
-    return what == CL_MEM_SIZE ? amd_give_number(memory->size, sizeof(size_t), room, out, needed)
-                               : CL_INVALID_VALUE;
+STAND_IN_PUBLIC cl_int clGetMemObjectInfo(cl_mem memory, cl_mem_info what, size_t room, void *out,
+                                          size_t *needed) {
+    return what == CL_MEM_SIZE
+               ? stand_in_give_number(memory->size, sizeof(size_t), room, out, needed)
+               : CL_INVALID_VALUE;
 }
 
 static bool has(const struct _cl_mem *memory, size_t offset, size_t size) {
     return offset <= memory->size && size <= memory->size - offset;
 }
 
-AMD_PUBLIC cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
-                                      size_t offset, size_t size, void *out, cl_uint count,
-                                      const cl_event *waits, cl_event *event) {
+STAND_IN_PUBLIC cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                           size_t offset, size_t size, void *out, cl_uint count,
+                                           const cl_event *waits, cl_event *event) {
     (void)queue;
     (void)blocks;
     (void)count;
@@ -278,12 +181,12 @@ AMD_PUBLIC cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_
         return CL_INVALID_VALUE;
     }
     memcpy(out, memory->bytes + offset, size);
-    return amd_done(event);
+    return stand_in_done(event);
 }
 
-AMD_PUBLIC cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
-                                       size_t offset, size_t size, const void *data, cl_uint count,
-                                       const cl_event *waits, cl_event *event) {
+STAND_IN_PUBLIC cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                                            size_t offset, size_t size, const void *data,
+                                            cl_uint count, const cl_event *waits, cl_event *event) {
     (void)queue;
     (void)blocks;
     (void)count;
@@ -292,12 +195,12 @@ AMD_PUBLIC cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl
         return CL_INVALID_VALUE;
     }
     memcpy(memory->bytes + offset, data, size);
-    return amd_done(event);
+    return stand_in_done(event);
 }
 
-AMD_PUBLIC cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
-                                      size_t from_at, size_t to_at, size_t size, cl_uint count,
-                                      const cl_event *waits, cl_event *event) {
+STAND_IN_PUBLIC cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
+                                           size_t from_at, size_t to_at, size_t size, cl_uint count,
+                                           const cl_event *waits, cl_event *event) {
     (void)queue;
     (void)count;
     (void)waits;
@@ -305,12 +208,13 @@ AMD_PUBLIC cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_me
         return CL_INVALID_VALUE;
     }
     memmove(to->bytes + to_at, from->bytes + from_at, size);
-    return amd_done(event);
+    return stand_in_done(event);
 }
 
-AMD_PUBLIC cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern,
-                                      size_t pattern_size, size_t offset, size_t size,
-                                      cl_uint count, const cl_event *waits, cl_event *event) {
+STAND_IN_PUBLIC cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory,
+                                           const void *pattern, size_t pattern_size, size_t offset,
+                                           size_t size, cl_uint count, const cl_event *waits,
+                                           cl_event *event) {
     (void)queue;
     (void)count;
     (void)waits;
@@ -320,5 +224,5 @@ AMD_PUBLIC cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, con
     for (size_t at = 0; at < size; at += pattern_size) {
         memcpy(memory->bytes + offset + at, pattern, pattern_size);
     }
-    return amd_done(event);
+    return stand_in_done(event);
 }

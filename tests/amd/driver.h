@@ -14,14 +14,11 @@
 #ifndef WEFT_TESTS_AMD_DRIVER_H
 #define WEFT_TESTS_AMD_DRIVER_H
 
-#define CL_TARGET_OPENCL_VERSION 120
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
 #include <pthread.h>
 
 #include "gpu.h"
+#include "opencl/stand_in.h"
 
-#define AMD_PUBLIC __attribute__((visibility("default")))
 #define AMD_KERNEL "weft_main" /* of each program: WEFT_CL_KERNEL of opencl/emit.h */
 
 struct _cl_mem {
@@ -56,14 +53,6 @@ extern pthread_mutex_t amd_lock;
 /** The GPU of the environment; null where it names none. */
 const struct amd_gpu *amd_driver_gpu(void);
 bool amd_driver_breaks(const char *rule);
-
-/** Gives an answer of clGet…Info. */
-cl_int amd_give(const void *value, size_t size, size_t room, void *out, size_t *needed);
-cl_int amd_give_text(const char *text, size_t room, void *out, size_t *needed);
-cl_int amd_give_number(cl_ulong value, size_t size, size_t room, void *out, size_t *needed);
-
-/** An event of a command that is done. */
-cl_int amd_done(cl_event *event);
 
 /** Adds a kernel's counts to what is written at the end. */
 void amd_counts_add(const struct amd_program *program, const uint64_t *counts);

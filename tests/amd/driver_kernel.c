@@ -11,9 +11,9 @@
 
 /* ---- programs ---- */
 
-AMD_PUBLIC cl_program clCreateProgramWithSource(cl_context context, cl_uint count,
-                                                const char **texts, const size_t *sizes,
-                                                cl_int *error) {
+STAND_IN_PUBLIC cl_program clCreateProgramWithSource(cl_context context, cl_uint count,
+                                                     const char **texts, const size_t *sizes,
+                                                     cl_int *error) {
     cl_program made = calloc(1, sizeof *made);
     const size_t size = count == 1 && sizes ? sizes[0] : 0;
     (void)context;
@@ -35,10 +35,11 @@ AMD_PUBLIC cl_program clCreateProgramWithSource(cl_context context, cl_uint coun
     return made;
 }
 
-AMD_PUBLIC cl_program clCreateProgramWithBinary(cl_context context, cl_uint count,
-                                                const cl_device_id *devices, const size_t *sizes,
-                                                const unsigned char **binaries, cl_int *told,
-                                                cl_int *error) {
+STAND_IN_PUBLIC cl_program clCreateProgramWithBinary(cl_context context, cl_uint count,
+                                                     const cl_device_id *devices,
+                                                     const size_t *sizes,
+                                                     const unsigned char **binaries, cl_int *told,
+                                                     cl_int *error) {
     cl_program made = calloc(1, sizeof *made);
     (void)context;
     (void)count;
@@ -91,9 +92,9 @@ static bool load(cl_program program) {
 }
 
 /* The options are Weft's: those of opencl/program.c. Without the optimizer is compiled no otherwise: then the message would be of that. */
-AMD_PUBLIC cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
-                                 const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
-                                 void *user) {
+STAND_IN_PUBLIC cl_int clBuildProgram(cl_program program, cl_uint count,
+                                      const cl_device_id *devices, const char *options,
+                                      void(CL_CALLBACK *notify)(cl_program, void *), void *user) {
     struct amd_compiled compiled;
     (void)count;
     (void)devices;
@@ -116,22 +117,23 @@ AMD_PUBLIC cl_int clBuildProgram(cl_program program, cl_uint count, const cl_dev
     return is_made && load(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
-AMD_PUBLIC cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device,
-                                        cl_program_build_info what, size_t room, void *out,
-                                        size_t *needed) {
+STAND_IN_PUBLIC cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device,
+                                             cl_program_build_info what, size_t room, void *out,
+                                             size_t *needed) {
     (void)device;
     if (what != CL_PROGRAM_BUILD_LOG) {
         return CL_INVALID_VALUE;
     }
-    return amd_give_text(program->log ? program->log : "clang could not be run", room, out, needed);
+    return stand_in_give_text(program->log ? program->log : "clang could not be run", room, out,
+                              needed);
 }
 
-AMD_PUBLIC cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t room, void *out,
-                                   size_t *needed) {
+STAND_IN_PUBLIC cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t room,
+                                        void *out, size_t *needed) {
     unsigned char *to = NULL;
     if (what == CL_PROGRAM_BINARY_SIZES) {
-        return amd_give_number(program->object ? program->size : 0, sizeof(size_t), room, out,
-                               needed);
+        return stand_in_give_number(program->object ? program->size : 0, sizeof(size_t), room, out,
+                                    needed);
     }
     if (what != CL_PROGRAM_BINARIES || !out || room < sizeof to || !program->object) {
         return CL_INVALID_VALUE;
@@ -156,14 +158,14 @@ static void release(cl_program program) {
     }
 }
 
-AMD_PUBLIC cl_int clReleaseProgram(cl_program program) {
+STAND_IN_PUBLIC cl_int clReleaseProgram(cl_program program) {
     release(program);
     return CL_SUCCESS;
 }
 
 /* ---- kernels ---- */
 
-AMD_PUBLIC cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *error) {
+STAND_IN_PUBLIC cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *error) {
     cl_kernel made = NULL;
     if (!program->is_loaded || strcmp(name, AMD_KERNEL) != 0) {
         *error = CL_INVALID_KERNEL_NAME;
@@ -184,7 +186,7 @@ AMD_PUBLIC cl_kernel clCreateKernel(cl_program program, const char *name, cl_int
     return made;
 }
 
-AMD_PUBLIC cl_int clReleaseKernel(cl_kernel kernel) {
+STAND_IN_PUBLIC cl_int clReleaseKernel(cl_kernel kernel) {
     if (--kernel->references == 0) {
         if (kernel->counts) {
             amd_counts_add(kernel->program, kernel->counts);
@@ -196,17 +198,18 @@ AMD_PUBLIC cl_int clReleaseKernel(cl_kernel kernel) {
     return CL_SUCCESS;
 }
 
-AMD_PUBLIC cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
-                                           cl_kernel_work_group_info what, size_t room, void *out,
-                                           size_t *needed) {
+STAND_IN_PUBLIC cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                cl_kernel_work_group_info what, size_t room,
+                                                void *out, size_t *needed) {
     (void)device;
-    return amd_give_number(what == CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE
-                               ? kernel->program->gpu->wave_size
-                               : 1024,
-                           sizeof(size_t), room, out, needed);
+    return stand_in_give_number(what == CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE
+                                    ? kernel->program->gpu->wave_size
+                                    : 1024,
+                                sizeof(size_t), room, out, needed);
 }
 
-AMD_PUBLIC cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
+STAND_IN_PUBLIC cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size,
+                                      const void *value) {
     if (index >= kernel->program->argument_count) {
         return CL_INVALID_ARG_INDEX;
     }
@@ -291,10 +294,11 @@ static cl_int run(cl_kernel kernel, const uint32_t groups[3]) {
     return result;
 }
 
-AMD_PUBLIC cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
-                                         cl_uint dimensions, const size_t *from,
-                                         const size_t *global, const size_t *local, cl_uint count,
-                                         const cl_event *waits, cl_event *event) {
+STAND_IN_PUBLIC cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
+                                              cl_uint dimensions, const size_t *from,
+                                              const size_t *global, const size_t *local,
+                                              cl_uint count, const cl_event *waits,
+                                              cl_event *event) {
     uint32_t groups[3] = {1, 1, 1};
     (void)queue;
     (void)count;
@@ -309,5 +313,5 @@ AMD_PUBLIC cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kerne
     pthread_mutex_lock(&amd_lock);
     const cl_int result = run(kernel, groups);
     pthread_mutex_unlock(&amd_lock);
-    return result == CL_SUCCESS ? amd_done(event) : result;
+    return result == CL_SUCCESS ? stand_in_done(event) : result;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lanes.h"
 #include "test_amd.h"
 
 /* ---- one lane: v1, v2, v3 and, where it is written, v0 go in, v0 comes out ---- */
@@ -227,18 +228,6 @@ static uint32_t next(uint32_t *state) {
     return *state >> 16 | *state << 16;
 }
 
-static float as_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t as_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* Products of floats are exact in float64, and a sum of two rounds to float as the exact one does. */
 static void sums_and_products(void **state) {
     uint32_t seed = 1;
@@ -252,9 +241,9 @@ static void sums_and_products(void **state) {
         }
         machine_run(m, "v_add_f32_e32 v3, v1, v2\nv_mul_f32_e32 v4, v1, v2");
         for (uint32_t i = 0; i < 32; i++) {
-            const double a = as_float(m->wave.v[1][i]), b = as_float(m->wave.v[2][i]);
-            assert_int_equal(m->wave.v[3][i], as_bits((float)(a + b)));
-            assert_int_equal(m->wave.v[4][i], as_bits((float)(a * b)));
+            const double a = amd_f32(m->wave.v[1][i]), b = amd_f32(m->wave.v[2][i]);
+            assert_int_equal(m->wave.v[3][i], amd_bits((float)(a + b)));
+            assert_int_equal(m->wave.v[4][i], amd_bits((float)(a * b)));
         }
     }
 }
@@ -329,7 +318,7 @@ static void comparisons(void **state) {
     (void)state;
     for (uint32_t i = 0; i < 32; i++) {
         m->wave.v[1][i] = i;
-        m->wave.v[2][i] = i == 3 ? 0x7fc00000 : i == 4 ? 0x80000000 : as_bits((float)i - 5);
+        m->wave.v[2][i] = i == 3 ? 0x7fc00000 : i == 4 ? 0x80000000 : amd_bits((float)i - 5);
     }
     m->wave.s[AMD_EXEC] = 0xff;
     machine_run(m, "v_cmp_gt_u32_e32 vcc_lo, 4, v1\nv_cmp_lt_f32_e64 s0, v2, 0\n"

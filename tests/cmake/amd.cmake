@@ -27,7 +27,7 @@ set_target_properties(weft-amd PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 set(weft_amd_definitions _XOPEN_SOURCE=700 "WEFT_AMD_CLANG=\"${WEFT_AMD_CLANG}\""
     "WEFT_AMD_HEADER=\"${CMAKE_CURRENT_SOURCE_DIR}/amd/amdgcn.cl\"" "WEFT_AMD_FOLDER=\"${PROJECT_BINARY_DIR}/tests/amd\"" "WEFT_AMD_VERSION=\"LLVM ${weft_llvm_version}\"")
-add_library(weft-amd-opencl SHARED amd/driver.c amd/driver_kernel.c amd/compile.c amd/counts.c compilers/tool.c)
+add_library(weft-amd-opencl SHARED amd/driver.c amd/driver_kernel.c amd/compile.c amd/counts.c compilers/tool.c opencl/stand_in.c)
 weft_compile_options(weft-amd-opencl)
 target_include_directories(weft-amd-opencl PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 target_include_directories(weft-amd-opencl SYSTEM PRIVATE "${OpenCL_INCLUDE_DIRS}")

@@ -4,8 +4,9 @@
 
 # libOpenCL.so.1 in <build>/tests/NAME: weft_add_fake_opencl(<name> [definition...])
 function(weft_add_fake_opencl name)
-    add_library(weft-${name} SHARED "${CMAKE_CURRENT_SOURCE_DIR}/opencl/fake.c")
+    add_library(weft-${name} SHARED "${CMAKE_CURRENT_SOURCE_DIR}/opencl/fake.c" "${CMAKE_CURRENT_SOURCE_DIR}/opencl/stand_in.c")
     weft_compile_options(weft-${name})
+    target_include_directories(weft-${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
     target_compile_definitions(weft-${name} PRIVATE ${ARGN})
     set_target_properties(weft-${name} PROPERTIES OUTPUT_NAME OpenCL SOVERSION 1
         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/${name}")

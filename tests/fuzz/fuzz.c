@@ -40,13 +40,17 @@ const char *fuzz_folder(void) {
     return folder;
 }
 
-const char *fuzz_file(const uint8_t *data, size_t size) {
-    static char path[PATH_SIZE + 8];
-    snprintf(path, sizeof path, "%s/input", fuzz_folder());
+const char *fuzz_write(const char *name, const void *data, size_t size) {
+    static char path[2 * PATH_SIZE];
+    snprintf(path, sizeof path, "%s/%s", fuzz_folder(), name);
     FILE *file = fopen(path, "wb");
     fuzz_expect(file && (size == 0 || fwrite(data, size, 1, file) == 1));
     fuzz_expect(fclose(file) == 0);
     return path;
+}
+
+const char *fuzz_file(const uint8_t *data, size_t size) {
+    return fuzz_write("input", data, size);
 }
 
 /* The size stands before each block, as far as malloc's alignment asks. */

@@ -16,6 +16,9 @@ void fuzz_expect(bool holds);
 /** The path of a file of these bytes, for readers that take no memory; the next call writes over it. */
 const char *fuzz_file(const uint8_t *data, size_t size);
 
+/** Writes a file of the fuzzer's folder; its path, until the next call. `name` may have folders that are there. */
+const char *fuzz_write(const char *name, const void *data, size_t size);
+
 /** A folder for this process alone, without anything in it but what the fuzzer puts there. */
 const char *fuzz_folder(void);
 

@@ -14,14 +14,7 @@
 /* Made of 0, as a corpus can have it. */
 static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
 
-static void write_file(const char *path, const void *data, size_t size) {
-    FILE *file = fopen(path, "wb");
-    fuzz_expect(file && (size == 0 || fwrite(data, size, 1, file) == 1));
-    fuzz_expect(fclose(file) == 0);
-}
-
 static const char *write_rows(void) {
-    static char path[1024];
     char header[128];
     char file[128 + ROWS * WIDTH * sizeof(float)] = {0};
     memset(header, ' ', sizeof header);
@@ -30,15 +23,12 @@ static const char *write_rows(void) {
     memcpy(header + 10, fields, strlen(fields));
     header[127] = '\n';
     memcpy(file, header, sizeof header);
-    snprintf(path, sizeof path, "%s/rows.npy", fuzz_folder());
-    write_file(path, file, sizeof file);
-    return path;
+    return fuzz_write("rows.npy", file, sizeof file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const float values[ROWS * WIDTH] = {0};
     char digest[WEFT_DIGEST_TEXT_SIZE];
-    char name[1100];
     size_t left = 0;
     const weft_host host = fuzz_small_host(&left, MEMORY);
     weft_cli_partial expected = {.width = WIDTH};
@@ -46,9 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     weft_cli_rows rows = {.is_open = false};
     memcpy(expected.model, zeros, sizeof zeros);
     memcpy(expected.prompt, zeros, sizeof zeros);
+    (void)fuzz_write("rows.npy.resume", data, size);
     const char *path = write_rows();
-    snprintf(name, sizeof name, "%s.resume", path);
-    write_file(name, data, size);
     if (weft_cli_partial_read(&found, path, &expected, &host) == WEFT_CLI_FINE) {
         fuzz_expect(found.count > 0 && found.width == WIDTH);
         const int code = weft_cli_rows_reopen(&rows, path, &found, &host);

@@ -131,14 +131,6 @@ static void make_modules(char text[TEXT_SIZE], struct fuzz_choices *choices) {
 
 /* ---- the folder ---- */
 
-static void write_file(const char *name, const void *data, size_t size) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", fuzz_folder(), name);
-    FILE *file = fopen(path, "wb");
-    fuzz_expect(file && (size == 0 || fwrite(data, size, 1, file) == 1));
-    fuzz_expect(fclose(file) == 0);
-}
-
 /* What stays as it is: a map of 8 values to 4. */
 static void make_folder(void) {
     static const char header[] =
@@ -157,7 +149,7 @@ static void make_folder(void) {
     weights[0] = (uint8_t)((sizeof header - 1) & 255);
     weights[1] = (uint8_t)((sizeof header - 1) >> 8);
     memcpy(weights + 8, header, sizeof header - 1);
-    write_file("2_Dense/model.safetensors", weights, sizeof weights);
+    (void)fuzz_write("2_Dense/model.safetensors", weights, sizeof weights);
 }
 
 static void fill_folder(struct fuzz_choices *choices) {
@@ -165,13 +157,14 @@ static void fill_folder(struct fuzz_choices *choices) {
     make_folder();
     text[0] = '\0';
     make_modules(text, choices);
-    write_file("modules.json", text, strlen(text));
+    (void)fuzz_write("modules.json", text, strlen(text));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         text[0] = '\0';
         make_fields(text, files[i].fields, choices);
         const size_t size = strlen(text);
-        write_file(files[i].name, text,
-                   fuzz_choose(choices, 32) == 31 ? fuzz_choose(choices, 256) % (size + 1) : size);
+        (void)fuzz_write(files[i].name, text,
+                         fuzz_choose(choices, 32) == 31 ? fuzz_choose(choices, 256) % (size + 1)
+                                                        : size);
     }
 }
 

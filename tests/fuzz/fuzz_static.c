@@ -108,14 +108,6 @@ static void make_tensor(struct tensor *tensor, const char *name, struct fuzz_cho
 
 /* ---- the folder ---- */
 
-static void write_file(const char *name, const void *data, size_t size) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", fuzz_folder(), name);
-    FILE *file = fopen(path, "wb");
-    fuzz_expect(file && (size == 0 || fwrite(data, size, 1, file) == 1));
-    fuzz_expect(fclose(file) == 0);
-}
-
 static void write_tensors(const struct tensor *tensors, uint32_t count) {
     static uint8_t file[FILE_SIZE];
     char *header = (char *)file + 8;
@@ -144,7 +136,7 @@ static void write_tensors(const struct tensor *tensors, uint32_t count) {
         memcpy(file + end, tensors[i].bytes, bytes);
         end += bytes;
     }
-    write_file("model.safetensors", file, end);
+    (void)fuzz_write("model.safetensors", file, end);
 }
 
 static void write_config(struct fuzz_choices *choices) {
@@ -161,7 +153,7 @@ static void write_config(struct fuzz_choices *choices) {
         }
     }
     strcat(text, "}");
-    write_file("config.json", text, strlen(text));
+    (void)fuzz_write("config.json", text, strlen(text));
 }
 
 /* ---- what comes of it ---- */
@@ -246,7 +238,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     write_tensors(tensors, form == 6 && count > 2 ? 2 : count);
     write_config(&choices);
-    write_file("tokenizer.json", "{}", fuzz_choose(&choices, 3));
+    (void)fuzz_write("tokenizer.json", "{}", fuzz_choose(&choices, 3));
     open_table(tensors, form == 6 && count > 2 ? 2 : count, &choices, &host);
     open_model(WEFT_BAG_MODEL2VEC, &host);
     open_model(WEFT_BAG_SENTENCE_TRANSFORMERS, &host);

@@ -159,23 +159,28 @@ weft_status weft_npy_open_stream(weft_npy *npy, const struct weft_npy_stream *st
     return finish(npy, &result, status);
 }
 
-struct opened {
-    int file;
-    const char *path;
-    const weft_host *host;
-};
+static weft_status read_file(void *user, void *out, size_t size) {
+    const struct weft_npy_file *file = user;
+    return weft_file_read_some(file->file, out, size, file->path, file->host);
+}
 
-static weft_status read_opened(void *user, void *out, size_t size) {
-    const struct opened *opened = user;
-    return weft_file_read_some(opened->file, out, size, opened->path, opened->host);
+weft_status weft_npy_file_open(struct weft_npy_file *file, struct weft_npy_stream *stream,
+                               const char *path, const weft_host *host) {
+    *file = (struct weft_npy_file){.path = path, .host = host};
+    *stream = (struct weft_npy_stream){.read = read_file, .user = file};
+    return weft_file_open(&file->file, &stream->size, path, host);
+}
+
+void weft_npy_file_close(const struct weft_npy_file *file) {
+    (void)weft_system_close(file->file);
 }
 
 weft_status weft_npy_open(weft_npy *npy, const char *path, const weft_host *host) {
-    struct opened opened = {.path = path, .host = host};
-    struct weft_npy_stream stream = {.read = read_opened, .user = &opened};
-    WEFT_TRY(weft_file_open(&opened.file, &stream.size, path, host));
-    weft_status status = weft_npy_open_stream(npy, &stream, WEFT_NPY_MAX_BYTES, path, host);
-    (void)weft_system_close(opened.file);
+    struct weft_npy_file file;
+    struct weft_npy_stream stream;
+    WEFT_TRY(weft_npy_file_open(&file, &stream, path, host));
+    const weft_status status = weft_npy_open_stream(npy, &stream, WEFT_NPY_MAX_BYTES, path, host);
+    weft_npy_file_close(&file);
     return status;
 }
 

@@ -61,6 +61,18 @@ struct weft_npy_stream {
     uint64_t size; /* of the whole file */
 };
 
+/** A file as a stream. */
+struct weft_npy_file {
+    int file;
+    const char *path;
+    const weft_host *host;
+};
+
+/** Opens a file that `stream` reads until it is closed; path and host are kept. Logs its errors. */
+weft_status weft_npy_file_open(struct weft_npy_file *file, struct weft_npy_stream *stream,
+                               const char *path, const weft_host *host);
+void weft_npy_file_close(const struct weft_npy_file *file);
+
 /** Opens a stream with at most `limit` bytes of data. Refused data are neither read nor given memory. */
 weft_status weft_npy_open_stream(weft_npy *npy, const struct weft_npy_stream *stream,
                                  uint64_t limit, const char *name, const weft_host *host);

@@ -36,6 +36,22 @@ const struct weft_head weft_decoder_heads[] = {
     {"ForTokenClassification", WEFT_TASK_CLASSIFY_TOKENS, .out = "score"},
     {.name = NULL}};
 
+const struct weft_head weft_causal_heads[] = {
+    {"Model", .task = WEFT_TASK_HIDDEN},
+    {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
+    {.name = NULL}};
+
+const struct weft_tensor_name weft_mamba_layer_names[] = {
+    WEFT_LLAMA_ATTENTION_NAMES,
+    {WEFT_NAMED("layers.#.mixer.mamba", "layers.#.mamba")},
+    {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.feed_forward.gate_proj")},
+    {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.feed_forward.up_proj")},
+    {WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.feed_forward.down_proj")},
+    {WEFT_NAMED("layers.#.mixer_norm", "layers.#.input_layernorm")},
+    {WEFT_NAMED("layers.#.feed_forward_norm", "layers.#.pre_ff_layernorm")},
+    {WEFT_NAMED("norm", "final_layernorm")},
+    {.ours = NULL}};
+
 const char *const weft_decoder_unused[] = {"rotary_emb.inv_freq", NULL};
 
 const struct weft_rotary_fields weft_usual_rotary = {WEFT_ROTARY_FIELDS};

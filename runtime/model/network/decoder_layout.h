@@ -11,6 +11,10 @@ extern const weft_field_table weft_act_fields, weft_kv_fields, weft_rms_fields,
 
 /** The model, and ForCausalLM, ForSequenceClassification and ForTokenClassification as transformers makes them for all. */
 extern const struct weft_head weft_decoder_heads[];
+/** The model and ForCausalLM alone. */
+extern const struct weft_head weft_causal_heads[];
+/** Layers with Mamba's mixer beside attention or in its place, and a feed-forward. */
+extern const struct weft_tensor_name weft_mamba_layer_names[];
 /** Frequencies of rotary positions, which old files have. */
 extern const char *const weft_decoder_unused[];
 extern const struct weft_rotary_fields weft_usual_rotary, weft_partial_rotary;

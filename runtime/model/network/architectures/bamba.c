@@ -81,33 +81,16 @@ static weft_status check_granite(weft_network_config *config, const struct weft_
 
 /* ---- tensors ---- */
 
-#define MIXERS                                               \
-    WEFT_LLAMA_ATTENTION_NAMES, {                            \
-        WEFT_NAMED("layers.#.mixer.mamba", "layers.#.mamba") \
-    }
 #define SHARED "layers.#.shared_mlp.input_linear"
 
-static const struct weft_tensor_name bamba_names[] = {
-    MIXERS,
-    {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.feed_forward.gate_proj")},
-    {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.feed_forward.up_proj")},
-    {WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.feed_forward.down_proj")},
-    {WEFT_NAMED("layers.#.mixer_norm", "layers.#.input_layernorm")},
-    {WEFT_NAMED("layers.#.feed_forward_norm", "layers.#.pre_ff_layernorm")},
-    {WEFT_NAMED("norm", "final_layernorm")},
-    {.ours = NULL}};
-
 static const struct weft_tensor_name granite_names[] = {
-    MIXERS,
+    WEFT_LLAMA_ATTENTION_NAMES,
+    {WEFT_NAMED("layers.#.mixer.mamba", "layers.#.mamba")},
     {WEFT_NAMED("layers.#.feed_forward.l1", SHARED), WEFT_PART(0, 2)},
     {WEFT_NAMED("layers.#.feed_forward.l2", SHARED), WEFT_PART(1, 2)},
     {WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.shared_mlp.output_linear")},
     WEFT_LLAMA_NORM_NAMES,
     {.ours = NULL}};
-
-static const struct weft_head heads[] = {{"Model", .task = WEFT_TASK_HIDDEN},
-                                         {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
-                                         {.name = NULL}};
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *state) {
     const struct hybrid *hybrid = state;
@@ -130,7 +113,7 @@ static const weft_network_config bamba_defaults = {DEFAULTS, .norm_eps = 1e-5F,
                                                    .attention.kv_heads = 8};
 static const weft_network_config granite_defaults = {DEFAULTS, .norm_eps = 1e-6F};
 
-#define FAMILY(family, type, own_stem)                                                         \
+#define FAMILY(family, type, own_stem, own_names)                                              \
     static const struct weft_layout family##_layout = {                                        \
         .stem = (own_stem),                                                                    \
         .encoder = own_stem "Model",                                                           \
@@ -140,8 +123,8 @@ static const weft_network_config granite_defaults = {DEFAULTS, .norm_eps = 1e-6F
         .defaults = &family##_defaults,                                                        \
         .read = read_##family,                                                                 \
         .check = check_##family,                                                               \
-        .names = family##_names,                                                               \
-        .heads = heads,                                                                        \
+        .names = (own_names),                                                                  \
+        .heads = weft_causal_heads,                                                            \
         .unused = weft_decoder_unused};                                                        \
     const struct weft_model_family weft_family_##type = {.model_type = #type,                  \
                                                          .config_size = sizeof(struct hybrid), \
@@ -151,5 +134,5 @@ static const weft_network_config granite_defaults = {DEFAULTS, .norm_eps = 1e-6F
                                                          .mix = mix,                           \
                                                          .layout = &family##_layout};
 
-FAMILY(bamba, bamba, "Bamba")
-FAMILY(granite, granitemoehybrid, "GraniteMoeHybrid")
+FAMILY(bamba, bamba, "Bamba", weft_mamba_layer_names)
+FAMILY(granite, granitemoehybrid, "GraniteMoeHybrid", granite_names)

@@ -9,10 +9,6 @@ static const struct weft_tensor_name names[] = {WEFT_LLAMA_ATTENTION_NAMES,
                                                 WEFT_LLAMA_NORM_NAMES,
                                                 {.ours = NULL}};
 
-static const struct weft_head heads[] = {{"Model", .task = WEFT_TASK_HIDDEN},
-                                         {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
-                                         {.name = NULL}};
-
 /* A norm with a weight for each head. */
 static const weft_field fields[] = {
     {WEFT_BOOL("attention_bias", weft_network_config, biases.attention)},
@@ -57,7 +53,7 @@ static const weft_network_config defaults = {.norm = WEFT_NORM_LAYER,
     .stem = (name), .encoder = name "Model", .prefix = "model.",                              \
     .fields = {&weft_size_fields, &weft_act_fields, &weft_kv_fields, &weft_layer_norm_fields, \
                &table},                                                                       \
-    .defaults = &defaults, .check = (own_check), .names = names, .heads = heads,              \
+    .defaults = &defaults, .check = (own_check), .names = names, .heads = weft_causal_heads,  \
     .unused = weft_decoder_unused
 
 static const struct weft_layout cohere = {LAYOUT("Cohere", check_cohere)};

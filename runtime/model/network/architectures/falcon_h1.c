@@ -88,21 +88,6 @@ static weft_status read(void *state, weft_network_config *config, const weft_jso
 
 /* ---- tensors ---- */
 
-static const struct weft_tensor_name names[] = {
-    WEFT_LLAMA_ATTENTION_NAMES,
-    {WEFT_NAMED("layers.#.mixer.mamba", "layers.#.mamba")},
-    {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.feed_forward.gate_proj")},
-    {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.feed_forward.up_proj")},
-    {WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.feed_forward.down_proj")},
-    {WEFT_NAMED("layers.#.mixer_norm", "layers.#.input_layernorm")},
-    {WEFT_NAMED("layers.#.feed_forward_norm", "layers.#.pre_ff_layernorm")},
-    {WEFT_NAMED("norm", "final_layernorm")},
-    {.ours = NULL}};
-
-static const struct weft_head heads[] = {{"Model", .task = WEFT_TASK_HIDDEN},
-                                         {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
-                                         {.name = NULL}};
-
 /* The factors of the first map, which some files have, too, follow from config.json. */
 static const char *const unused[] = {"rotary_emb.inv_freq", "mamba.mup_vector", NULL};
 
@@ -136,8 +121,8 @@ static const struct weft_layout layout = {.stem = "FalconH1",
                                           .defaults = &defaults,
                                           .read = read,
                                           .check = weft_decoder_check,
-                                          .names = names,
-                                          .heads = heads,
+                                          .names = weft_mamba_layer_names,
+                                          .heads = weft_causal_heads,
                                           .unused = unused};
 
 const struct weft_model_family weft_family_falcon_h1 = {.model_type = "falcon_h1",

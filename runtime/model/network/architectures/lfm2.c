@@ -101,10 +101,6 @@ static const struct weft_tensor_name names[] = {
     {WEFT_NAMED("norm", "embedding_norm")},
     {.ours = NULL}};
 
-static const struct weft_head heads[] = {{"Model", .task = WEFT_TASK_HIDDEN},
-                                         {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
-                                         {.name = NULL}};
-
 /* out_proj(c ⊙ filter(b ⊙ x)) of what in_proj makes: b, c, x */
 static weft_tensor mix_filter(struct weft_builder *builder, weft_tensor x,
                               const struct lfm2 *lfm2) {
@@ -148,7 +144,7 @@ static const struct weft_layout layout = {
     .read = read,
     .check = check,
     .names = names,
-    .heads = heads,
+    .heads = weft_causal_heads,
     .unused = weft_decoder_unused};
 
 const struct weft_model_family weft_family_lfm2 = {.model_type = "lfm2",

@@ -55,10 +55,6 @@ static const struct weft_tensor_name names[] = {
     {WEFT_NAMED("norm", "norm_f")},
     {.ours = NULL}};
 
-static const struct weft_head heads[] = {{"Model", .task = WEFT_TASK_HIDDEN},
-                                         {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
-                                         {.name = NULL}};
-
 /* A state has one size however long the text is, and so the config says nothing of a longest one. */
 static const weft_network_config defaults = {.norm = WEFT_NORM_RMS,
                                              .norm_eps = 1e-5F,
@@ -78,7 +74,7 @@ static const struct weft_layout layout = {.stem = "Mamba2",
                                           .defaults = &defaults,
                                           .read = read,
                                           .names = names,
-                                          .heads = heads};
+                                          .heads = weft_causal_heads};
 
 const struct weft_model_family weft_family_mamba2 = {.model_type = "mamba2",
                                                      .config_size = sizeof(struct weft_mamba),
