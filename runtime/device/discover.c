@@ -17,7 +17,7 @@ static void judge_processors(struct weft_discovery *discovery) {
         struct weft_physical *physical = &discovery->list[i];
         weft_device_info *info = &physical->info;
         if (info->compiles && physical->on_processor && !physical->interprets &&
-            !weft_cpu_can_execute(!physical->native)) {
+            !weft_native_can_execute(!physical->native)) {
             info->compiles = info->usable = false;
             (void)snprintf(info->reason, sizeof info->reason,
                            "makes its code while it runs, and the system lets this process execute "

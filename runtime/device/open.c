@@ -23,7 +23,7 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
     WEFT_GIVEN(host, count);
     WEFT_GIVEN_LIST(host, infos, *count);
     struct weft_discovery discovery;
-    weft_cpu_try_compiler();
+    weft_native_try_compiler();
     weft_status status = weft_discover(&discovery, host, NULL, NULL);
     if (status == WEFT_OK) {
         status = weft_discover_slow(&discovery, host);
@@ -291,9 +291,9 @@ weft_status weft_device_open_with(weft_device **device, const weft_device_params
     }
     WEFT_TRY(check_jobs(params));
     const struct weft_setup setup = WEFT_SETUP(params, parts);
-    const uint32_t changes = weft_cpu_compiler_changes();
+    const uint32_t changes = weft_native_compiler_changes();
     const weft_status status = weft_setup_device(device, &setup, open_flushing, params);
-    if (status == WEFT_OK || changes == weft_cpu_compiler_changes()) {
+    if (status == WEFT_OK || changes == weft_native_compiler_changes()) {
         return status;
     }
     /* The first kernel has shown that the LLVM that is there cannot be loaded. From now on the processor is known as a device that

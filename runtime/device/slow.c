@@ -10,7 +10,7 @@
 
 /* Why the processor device has no compiler, and the way out; empty where it may have one. */
 static const char *explain(char *text, size_t size) {
-    const char *fault = weft_cpu_compiler_fault(), *remedy = weft_cpu_compiler_remedy();
+    const char *fault = weft_native_compiler_fault(), *remedy = weft_native_compiler_remedy();
     /* There may be as many reasons as libraries, and the way out has to fit behind them. */
     char shown[240];
     text[0] = '\0';

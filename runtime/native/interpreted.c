@@ -58,17 +58,17 @@ static size_t scratch_size(const struct weft_interpreted *interpreted) {
     return round_up(sizeof(struct weft_interpret_group), 64) + weft_interpreted_memory(interpreted);
 }
 
-static weft_status describe(struct weft_cpu_interface *interface,
+static weft_status describe(struct weft_native_interface *interface,
                             struct weft_interpreted *interpreted, const weft_host *host) {
     const struct weft_ir_program *program = weft_interpreted_program(interpreted);
     const size_t scratch = scratch_size(interpreted);
     if (scratch > UINT32_MAX) {
         return weft_fail(host, WEFT_UNSUPPORTED, "interpreting a kernel takes %zu bytes", scratch);
     }
-    *interface = (struct weft_cpu_interface){.lanes = program->lanes,
-                                             .scratch_size = (uint32_t)scratch,
-                                             .push_size = program->push_size,
-                                             .binding_count = program->binding_count};
+    *interface = (struct weft_native_interface){.lanes = program->lanes,
+                                                .scratch_size = (uint32_t)scratch,
+                                                .push_size = program->push_size,
+                                                .binding_count = program->binding_count};
     memcpy(interface->local_size, program->local_size, sizeof interface->local_size);
     memcpy(interface->bindings, program->bindings, sizeof interface->bindings);
     return WEFT_OK;
@@ -82,18 +82,18 @@ static weft_status interpret(struct weft_interpreted **interpreted,
                              : weft_fail(host, status, "interpreting for the processor: %s", text);
 }
 
-weft_status weft_cpu_interpret(struct weft_cpu_object *object, const struct weft_ir_source *source,
-                               const weft_host *host) {
+weft_status weft_native_interpret(struct weft_native_object *object,
+                                  const struct weft_ir_source *source, const weft_host *host) {
     struct weft_interpreted *interpreted = NULL;
-    struct weft_cpu_interface interface;
-    *object = (struct weft_cpu_object){0};
+    struct weft_native_interface interface;
+    *object = (struct weft_native_object){0};
     WEFT_TRY(interpret(&interpreted, source, host));
     weft_status status = describe(&interface, interpreted, host);
     weft_interpreted_free(&interpreted);
     if (status == WEFT_OK) {
         size_t size = 0;
         uint8_t *code = write_code(&size, source, host);
-        status = code ? weft_cpu_object_pack(object, &interface, code, size, host)
+        status = code ? weft_native_object_pack(object, &interface, code, size, host)
                       : weft_fail_memory(host, "a module");
         weft_free(host, code);
     }
@@ -102,8 +102,8 @@ weft_status weft_cpu_interpret(struct weft_cpu_object *object, const struct weft
 
 /* ---- a kernel of an object ---- */
 
-static void WEFT_CPU_ABI run(const struct weft_cpu_call *call, uint32_t x, uint32_t y, uint32_t z,
-                             uint32_t count) {
+static void WEFT_NATIVE_ABI run(const struct weft_native_call *call, uint32_t x, uint32_t y,
+                                uint32_t z, uint32_t count) {
     struct weft_interpret_group *group = call->scratch;
     const struct weft_ir_program *program = weft_interpreted_program(call->interpreted);
     *group = (struct weft_interpret_group){
@@ -128,7 +128,7 @@ static void WEFT_CPU_ABI run(const struct weft_cpu_call *call, uint32_t x, uint3
     }
 }
 
-bool weft_cpu_is_interpreted(const uint8_t *code, size_t size) {
+bool weft_native_is_interpreted(const uint8_t *code, size_t size) {
     return size >= CONSTANTS_AT && memcmp(code, magic, sizeof magic) == 0;
 }
 
@@ -158,10 +158,10 @@ static bool read_code(struct weft_ir_source *source, struct weft_ir_specializati
     return source->lanes == 4 || source->lanes == 8 || source->lanes == 16;
 }
 
-static weft_status load(struct weft_cpu_kernel *kernel, struct weft_ir_specialization *constants,
+static weft_status load(struct weft_native_kernel *kernel, struct weft_ir_specialization *constants,
                         const uint8_t *code, size_t size, const weft_host *host) {
     struct weft_ir_source source;
-    struct weft_cpu_interface interface;
+    struct weft_native_interface interface;
     if (!read_code(&source, constants, code, size) ||
         weft_spirv_check(source.words, source.size, NULL) != WEFT_OK) {
         return weft_fail(host, WEFT_BAD_FILE,
@@ -179,8 +179,8 @@ static weft_status load(struct weft_cpu_kernel *kernel, struct weft_ir_specializ
     return WEFT_OK;
 }
 
-weft_status weft_cpu_interpreted_load(struct weft_cpu_kernel *kernel, const uint8_t *code,
-                                      size_t size, const weft_host *host) {
+weft_status weft_native_interpreted_load(struct weft_native_kernel *kernel, const uint8_t *code,
+                                         size_t size, const weft_host *host) {
     uint8_t *copy = weft_alloc(host, size);
     struct weft_ir_specialization *constants = weft_alloc_zero(host, MOST, sizeof *constants);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;

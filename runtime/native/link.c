@@ -15,31 +15,31 @@
 #define STUB_SIZE       16u
 
 #ifdef _WIN32 /* in the convention of kernels, which is not that of the C library */
-static WEFT_CPU_ABI void *copy(void *to, const void *from, size_t size) {
+static WEFT_NATIVE_ABI void *copy(void *to, const void *from, size_t size) {
     return memcpy(to, from, size);
 }
 
-static WEFT_CPU_ABI void *move(void *to, const void *from, size_t size) {
+static WEFT_NATIVE_ABI void *move(void *to, const void *from, size_t size) {
     return memmove(to, from, size);
 }
 
-static WEFT_CPU_ABI void *set(void *to, int value, size_t size) {
+static WEFT_NATIVE_ABI void *set(void *to, int value, size_t size) {
     return memset(to, value, size);
 }
 
-static WEFT_CPU_ABI float nearest(float x) {
+static WEFT_NATIVE_ABI float nearest(float x) {
     return rintf(x);
 }
 
-static WEFT_CPU_ABI float down(float x) {
+static WEFT_NATIVE_ABI float down(float x) {
     return floorf(x);
 }
 
-static WEFT_CPU_ABI float up(float x) {
+static WEFT_NATIVE_ABI float up(float x) {
     return ceilf(x);
 }
 
-static WEFT_CPU_ABI float to_zero(float x) {
+static WEFT_NATIVE_ABI float to_zero(float x) {
     return truncf(x);
 }
 #else
@@ -127,7 +127,7 @@ static weft_status check_size(uint64_t size, const weft_host *host) {
 }
 
 /* Appends the sections of a part behind *end. */
-static weft_status place_sections(const struct weft_cpu_layout *layout, uint64_t *end,
+static weft_status place_sections(const struct weft_native_layout *layout, uint64_t *end,
                                   enum part wanted, const weft_host *host) {
     for (uint32_t i = 0; i < layout->elf->section_count; i++) {
         const struct weft_elf_section section = weft_elf_section_at(layout->elf, i);
@@ -145,7 +145,7 @@ static weft_status place_sections(const struct weft_cpu_layout *layout, uint64_t
     return WEFT_OK;
 }
 
-static bool is_placed(const struct weft_cpu_layout *layout, uint32_t section) {
+static bool is_placed(const struct weft_native_layout *layout, uint32_t section) {
     return section < layout->elf->section_count && layout->sections[section] != SIZE_MAX;
 }
 
@@ -154,7 +154,7 @@ static uint64_t relocation_count(const struct weft_elf_section *section) {
 }
 
 /* Sets *about if the section has relocations for a loaded one; fails for relocations of an unknown form. */
-static weft_status is_about_image(bool *about, const struct weft_cpu_layout *layout,
+static weft_status is_about_image(bool *about, const struct weft_native_layout *layout,
                                   const struct weft_elf_section *section, const weft_host *host) {
     const bool other = section->type == WEFT_ELF_REL || section->type == WEFT_ELF_CREL;
     *about = (section->type == WEFT_ELF_RELA || other) && is_placed(layout, section->info);
@@ -166,7 +166,7 @@ static weft_status is_about_image(bool *about, const struct weft_cpu_layout *lay
 }
 
 /* Sets *wanted if slots are needed. Overlapping tables of relocations would take forever. */
-static weft_status find_slots(bool *wanted, const struct weft_cpu_layout *layout,
+static weft_status find_slots(bool *wanted, const struct weft_native_layout *layout,
                               const weft_host *host) {
     uint64_t total = 0;
     *wanted = false;
@@ -179,14 +179,14 @@ static weft_status find_slots(bool *wanted, const struct weft_cpu_layout *layout
             return bad(host, section.name, "has more relocations than there is room for");
         }
         for (uint64_t k = 0; about && !*wanted && k < relocation_count(&section); k++) {
-            *wanted = weft_cpu_relocation_wants_slot(
+            *wanted = weft_native_relocation_wants_slot(
                 layout->elf->machine, weft_elf_relocation_at(layout->elf, &section, k).type);
         }
     }
     return WEFT_OK;
 }
 
-static weft_status place(struct weft_cpu_layout *layout, size_t page, const weft_host *host) {
+static weft_status place(struct weft_native_layout *layout, size_t page, const weft_host *host) {
     uint64_t end = 0;
     bool slots = false;
     WEFT_TRY(place_sections(layout, &end, TEXT, host));
@@ -203,11 +203,11 @@ static weft_status place(struct weft_cpu_layout *layout, size_t page, const weft
     return check_size(layout->size, host);
 }
 
-static weft_status find_entry(struct weft_cpu_layout *layout, const weft_host *host) {
+static weft_status find_entry(struct weft_native_layout *layout, const weft_host *host) {
     const struct weft_elf *elf = layout->elf;
     for (uint32_t i = 0; i < elf->symbol_count; i++) {
         const struct weft_elf_symbol symbol = weft_elf_symbol_at(elf, i);
-        if (strcmp(symbol.name, WEFT_CPU_ENTRY) != 0 || !is_placed(layout, symbol.section)) {
+        if (strcmp(symbol.name, WEFT_NATIVE_ENTRY) != 0 || !is_placed(layout, symbol.section)) {
             continue;
         }
         const struct weft_elf_section section = weft_elf_section_at(elf, symbol.section);
@@ -218,12 +218,12 @@ static weft_status find_entry(struct weft_cpu_layout *layout, const weft_host *h
         }
     }
     return weft_fail(host, WEFT_BAD_FILE, "native code: does not define the function %s",
-                     WEFT_CPU_ENTRY);
+                     WEFT_NATIVE_ENTRY);
 }
 
-weft_status weft_cpu_layout_make(struct weft_cpu_layout *layout, const struct weft_elf *elf,
-                                 size_t page, const weft_host *host) {
-    *layout = (struct weft_cpu_layout){.elf = elf};
+weft_status weft_native_layout_make(struct weft_native_layout *layout, const struct weft_elf *elf,
+                                    size_t page, const weft_host *host) {
+    *layout = (struct weft_native_layout){.elf = elf};
     if (elf->machine != WEFT_ELF_X86_64 && elf->machine != WEFT_ELF_AARCH64) {
         return weft_fail(host, WEFT_BAD_FILE,
                          "native code: made for the ELF machine %u, which is not known",
@@ -241,12 +241,12 @@ weft_status weft_cpu_layout_make(struct weft_cpu_layout *layout, const struct we
         status = find_entry(layout, host);
     }
     if (status != WEFT_OK) {
-        weft_cpu_layout_free(layout, host);
+        weft_native_layout_free(layout, host);
     }
     return status;
 }
 
-void weft_cpu_layout_free(struct weft_cpu_layout *layout, const weft_host *host) {
+void weft_native_layout_free(struct weft_native_layout *layout, const weft_host *host) {
     weft_free(host, layout->sections);
     layout->sections = NULL;
 }
@@ -264,7 +264,7 @@ static void write_stub(uint8_t *stub, uint32_t machine, uint64_t address) {
 
 /* The address that a symbol has where the image lies. */
 static weft_status find_symbol(uint64_t *address, const uint8_t *image,
-                               const struct weft_cpu_layout *layout, uint32_t index,
+                               const struct weft_native_layout *layout, uint32_t index,
                                const weft_host *host) {
     if (index == 0 || index >= layout->elf->symbol_count) {
         return bad(host, "a relocation", "is about a symbol that is not there");
@@ -288,7 +288,7 @@ static weft_status find_symbol(uint64_t *address, const uint8_t *image,
     return WEFT_OK;
 }
 
-static weft_status apply(uint8_t *image, const struct weft_cpu_layout *layout,
+static weft_status apply(uint8_t *image, const struct weft_native_layout *layout,
                          const struct weft_elf_section *target, size_t target_at,
                          const struct weft_elf_relocation *relocation, const weft_host *host) {
     uint64_t address = 0;
@@ -296,23 +296,23 @@ static weft_status apply(uint8_t *image, const struct weft_cpu_layout *layout,
     if (relocation->offset > target->size) {
         return bad(host, target->name, "has a relocation that begins beyond it");
     }
-    if (weft_cpu_relocation_wants_slot(layout->elf->machine, relocation->type)) {
+    if (weft_native_relocation_wants_slot(layout->elf->machine, relocation->type)) {
         uint8_t *slot = image + layout->slots + 8 * (size_t)relocation->symbol;
         weft_store_bytes(slot, address, 8);
         address = (uintptr_t)slot;
     }
     uint8_t *bytes = image + target_at + (size_t)relocation->offset;
-    const struct weft_cpu_place where = {
+    const struct weft_native_place where = {
         .bytes = bytes, .room = target->size - relocation->offset, .address = (uintptr_t)bytes};
-    const char *fault = weft_cpu_relocate(&where, layout->elf->machine, relocation->type,
-                                          address + relocation->addend);
+    const char *fault = weft_native_relocate(&where, layout->elf->machine, relocation->type,
+                                             address + relocation->addend);
     return fault ? weft_fail(host, WEFT_BAD_FILE, "native code: %s: relocation %u at byte %llu %s",
                              target->name, relocation->type, (unsigned long long)relocation->offset,
                              fault)
                  : WEFT_OK;
 }
 
-static weft_status apply_all(uint8_t *image, const struct weft_cpu_layout *layout,
+static weft_status apply_all(uint8_t *image, const struct weft_native_layout *layout,
                              const struct weft_elf_section *section, const weft_host *host) {
     bool about = false;
     WEFT_TRY(is_about_image(&about, layout, section, host));
@@ -328,8 +328,8 @@ static weft_status apply_all(uint8_t *image, const struct weft_cpu_layout *layou
     return WEFT_OK;
 }
 
-weft_status weft_cpu_link(uint8_t *image, const struct weft_cpu_layout *layout,
-                          const weft_host *host) {
+weft_status weft_native_link(uint8_t *image, const struct weft_native_layout *layout,
+                             const weft_host *host) {
     const struct weft_elf *elf = layout->elf;
     for (uint32_t i = 0; i < elf->section_count; i++) {
         if (is_placed(layout, i)) {

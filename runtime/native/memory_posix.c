@@ -20,11 +20,11 @@
 #define ALIGNMENT  ((size_t)64) /* a cache line, and the widest vector */
 #define LARGE_PAGE ((size_t)2 << 20)
 
-size_t weft_cpu_page_size(void) {
+size_t weft_native_page_size(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-void *weft_cpu_pages_map(size_t size) {
+void *weft_native_pages_map(size_t size) {
     void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return pages == MAP_FAILED ? NULL : pages;
 }
@@ -98,8 +98,8 @@ static int map_file(char *pages, size_t text_size, size_t size) {
 
 #endif
 
-int weft_cpu_pages_seal(void *pages, size_t text_size, size_t size, bool in_place,
-                        bool *out_of_memory) {
+int weft_native_pages_seal(void *pages, size_t text_size, size_t size, bool in_place,
+                           bool *out_of_memory) {
     int error = protect(pages, text_size, size);
     if (!in_place && (error == EACCES || error == EPERM) && map_file(pages, text_size, size) == 0) {
         error = 0;
@@ -108,12 +108,12 @@ int weft_cpu_pages_seal(void *pages, size_t text_size, size_t size, bool in_plac
     return error;
 }
 
-void weft_cpu_pages_unmap(void *pages, size_t size) {
+void weft_native_pages_unmap(void *pages, size_t size) {
     munmap(pages, size);
 }
 
 /* Kernels step through memory in ways that pages of 4 KiB make slow. */
-void *weft_cpu_bytes_allocate(size_t size) {
+void *weft_native_bytes_allocate(size_t size) {
     const size_t alignment = size >= LARGE_PAGE ? LARGE_PAGE : ALIGNMENT;
     if (size > SIZE_MAX - 2 * LARGE_PAGE) {
         return NULL;
@@ -128,6 +128,6 @@ void *weft_cpu_bytes_allocate(size_t size) {
     return bytes;
 }
 
-void weft_cpu_bytes_free(void *bytes) {
+void weft_native_bytes_free(void *bytes) {
     free(bytes);
 }

@@ -7,18 +7,18 @@
 
 #define ALIGNMENT ((size_t)64) /* a cache line, and the widest vector */
 
-size_t weft_cpu_page_size(void) {
+size_t weft_native_page_size(void) {
     SYSTEM_INFO system;
     GetSystemInfo(&system);
     return system.dwPageSize;
 }
 
-void *weft_cpu_pages_map(size_t size) {
+void *weft_native_pages_map(size_t size) {
     return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 }
 
-int weft_cpu_pages_seal(void *pages, size_t text_size, size_t size, bool in_place,
-                        bool *out_of_memory) {
+int weft_native_pages_seal(void *pages, size_t text_size, size_t size, bool in_place,
+                           bool *out_of_memory) {
     DWORD before = 0;
     (void)in_place; /* there is no other way */
     *out_of_memory = false;
@@ -32,16 +32,16 @@ int weft_cpu_pages_seal(void *pages, size_t text_size, size_t size, bool in_plac
     return (int)error;
 }
 
-void weft_cpu_pages_unmap(void *pages, size_t size) {
+void weft_native_pages_unmap(void *pages, size_t size) {
     (void)size;
     VirtualFree(pages, 0, MEM_RELEASE);
 }
 
 /* Large pages would need a privilege that nobody has by default. */
-void *weft_cpu_bytes_allocate(size_t size) {
+void *weft_native_bytes_allocate(size_t size) {
     return size > SIZE_MAX - 2 * ALIGNMENT ? NULL : _aligned_malloc(size > 0 ? size : 1, ALIGNMENT);
 }
 
-void weft_cpu_bytes_free(void *bytes) {
+void weft_native_bytes_free(void *bytes) {
     _aligned_free(bytes);
 }

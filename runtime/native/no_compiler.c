@@ -3,40 +3,40 @@
 #include "core/host.h"
 #include "native/interpreted.h"
 
-bool weft_cpu_can_compile(void) {
+bool weft_native_can_compile(void) {
     return false;
 }
 
-void weft_cpu_try_compiler(void) {
+void weft_native_try_compiler(void) {
 }
 
-const char *weft_cpu_compiler_fault(void) {
+const char *weft_native_compiler_fault(void) {
     return "Weft was built without LLVM";
 }
 
-const char *weft_cpu_compiler_remedy(void) {
+const char *weft_native_compiler_remedy(void) {
     return "build Weft where LLVM's headers are, or take its wheel";
 }
 
-uint32_t weft_cpu_compiler_changes(void) {
+uint32_t weft_native_compiler_changes(void) {
     return 0;
 }
 
-bool weft_cpu_compiler_is_chosen(void) {
+bool weft_native_compiler_is_chosen(void) {
     return false;
 }
 
-uint32_t weft_cpu_compiler_version(void) {
+uint32_t weft_native_compiler_version(void) {
     return 0;
 }
 
-const char *weft_cpu_compiler(void) {
-    return WEFT_CPU_INTERPRETER;
+const char *weft_native_compiler(void) {
+    return WEFT_NATIVE_INTERPRETER;
 }
 
-weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_ir_source *source,
-                             const weft_host *host) {
+weft_status weft_native_compile(struct weft_native_object *object,
+                                const struct weft_ir_source *source, const weft_host *host) {
     (void)object;
     (void)source;
-    return weft_fail(host, WEFT_UNSUPPORTED, "%s", weft_cpu_compiler_fault());
+    return weft_fail(host, WEFT_UNSUPPORTED, "%s", weft_native_compiler_fault());
 }

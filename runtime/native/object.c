@@ -50,7 +50,7 @@ static uint8_t *write_bytes(uint8_t *bytes, const void *data, size_t size) {
     return bytes + size;
 }
 
-static uint8_t *write_interface(uint8_t *bytes, const struct weft_cpu_interface *interface) {
+static uint8_t *write_interface(uint8_t *bytes, const struct weft_native_interface *interface) {
     for (size_t i = 0; i < 3; i++) {
         store(bytes, i, interface->local_size[i]);
     }
@@ -65,10 +65,10 @@ static uint8_t *write_interface(uint8_t *bytes, const struct weft_cpu_interface 
     return bytes + 8 * (size_t)interface->binding_count;
 }
 
-weft_status weft_cpu_object_pack(struct weft_cpu_object *object,
-                                 const struct weft_cpu_interface *interface, const uint8_t *elf,
-                                 size_t elf_size, const weft_host *host) {
-    const char *target = weft_cpu_target();
+weft_status weft_native_object_pack(struct weft_native_object *object,
+                                    const struct weft_native_interface *interface,
+                                    const uint8_t *elf, size_t elf_size, const weft_host *host) {
+    const char *target = weft_native_target();
     const size_t target_size = strlen(target);
     const size_t before = LIST_AT + 8 * (size_t)interface->binding_count + target_size;
     uint8_t *bytes = elf_size <= SIZE_MAX - before ? weft_alloc(host, before + elf_size) : NULL;
@@ -86,7 +86,7 @@ weft_status weft_cpu_object_pack(struct weft_cpu_object *object,
     write_bytes(end, elf, elf_size);
     const weft_digest hash = hash_of(bytes, before + elf_size);
     memcpy(bytes + HASH_AT, hash.bytes, sizeof hash.bytes);
-    *object = (struct weft_cpu_object){.bytes = bytes, .size = before + elf_size};
+    *object = (struct weft_native_object){.bytes = bytes, .size = before + elf_size};
     return WEFT_OK;
 }
 
@@ -109,7 +109,7 @@ static weft_status check_header(struct parts *parts, const uint8_t *bytes, size_
                             .target_size = weft_load_bytes(bytes + TARGET_SIZE_AT, 4),
                             .elf_size = weft_load_bytes(bytes + ELF_SIZE_AT, 8)};
     const uint64_t rest = size - LIST_AT;
-    if (bindings > WEFT_CPU_MAX_BINDINGS || parts->list_size + parts->target_size > rest ||
+    if (bindings > WEFT_NATIVE_MAX_BINDINGS || parts->list_size + parts->target_size > rest ||
         parts->elf_size != rest - parts->list_size - parts->target_size) {
         return bad(host, "is cut short, or has sizes that do not fit");
     }
@@ -120,12 +120,12 @@ static weft_status check_header(struct parts *parts, const uint8_t *bytes, size_
     return WEFT_OK;
 }
 
-static void read_interface(struct weft_cpu_interface *interface, const uint8_t *bytes) {
+static void read_interface(struct weft_native_interface *interface, const uint8_t *bytes) {
     uint32_t numbers[6];
     for (size_t i = 0; i < 6; i++) {
         numbers[i] = (uint32_t)weft_load_bytes(bytes + INTERFACE_AT + 4 * i, 4);
     }
-    *interface = (struct weft_cpu_interface){
+    *interface = (struct weft_native_interface){
         .local_size = {numbers[0], numbers[1], numbers[2]},
         .lanes = numbers[3],
         .scratch_size = numbers[4],
@@ -139,29 +139,29 @@ static void read_interface(struct weft_cpu_interface *interface, const uint8_t *
     }
 }
 
-static weft_status check_interface(const struct weft_cpu_interface *interface,
+static weft_status check_interface(const struct weft_native_interface *interface,
                                    const weft_host *host) {
     uint64_t invocations = 1;
     for (size_t i = 0; i < 3; i++) {
         const uint32_t size = interface->local_size[i];
-        invocations *= size <= WEFT_CPU_MAX_INVOCATIONS ? size : 0;
+        invocations *= size <= WEFT_NATIVE_MAX_INVOCATIONS ? size : 0;
     }
-    if (invocations == 0 || invocations > WEFT_CPU_MAX_INVOCATIONS) {
+    if (invocations == 0 || invocations > WEFT_NATIVE_MAX_INVOCATIONS) {
         return bad(host, "has a local size that is out of range");
     }
     const uint32_t lanes = interface->lanes;
-    if (lanes != 4 && lanes != 8 && lanes != WEFT_CPU_MAX_LANES) {
+    if (lanes != 4 && lanes != 8 && lanes != WEFT_NATIVE_MAX_LANES) {
         return bad(host, "has a number of lanes that is not 4, 8 or 16");
     }
     return WEFT_OK;
 }
 
-weft_status weft_cpu_object_open(struct weft_cpu_interface *interface, const uint8_t **elf,
-                                 size_t *elf_size, const uint8_t *bytes, size_t size,
-                                 const weft_host *host) {
+weft_status weft_native_object_open(struct weft_native_interface *interface, const uint8_t **elf,
+                                    size_t *elf_size, const uint8_t *bytes, size_t size,
+                                    const weft_host *host) {
     struct parts parts = {0};
     WEFT_TRY(check_header(&parts, bytes, size, host));
-    const char *expected = weft_cpu_target();
+    const char *expected = weft_native_target();
     const char *target = (const char *)bytes + LIST_AT + parts.list_size;
     if (parts.target_size != strlen(expected) ||
         memcmp(target, expected, (size_t)parts.target_size) != 0) {

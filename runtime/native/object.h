@@ -9,8 +9,8 @@
  * Takes an object apart; *elf is a part of `bytes`. Errors: WEFT_BAD_FILE for bytes that are no object of this library's
  * format, whole and undamaged, for this processor.
  */
-weft_status weft_cpu_object_open(struct weft_cpu_interface *interface, const uint8_t **elf,
-                                 size_t *elf_size, const uint8_t *bytes, size_t size,
-                                 const weft_host *host);
+weft_status weft_native_object_open(struct weft_native_interface *interface, const uint8_t **elf,
+                                    size_t *elf_size, const uint8_t *bytes, size_t size,
+                                    const weft_host *host);
 
 #endif

@@ -84,7 +84,7 @@ static bool fits(uint64_t number, unsigned bits) {
     return bits >= 64 || number + half < 2 * half;
 }
 
-static const char *put_number(const struct weft_cpu_place *place, const struct row *row,
+static const char *put_number(const struct weft_native_place *place, const struct row *row,
                               uint64_t number) {
     if (!fits(number, 8u * row->size)) {
         return "is out of reach";
@@ -93,14 +93,14 @@ static const char *put_number(const struct weft_cpu_place *place, const struct r
     return NULL;
 }
 
-static void put_field(const struct weft_cpu_place *place, unsigned bits, unsigned at,
+static void put_field(const struct weft_native_place *place, unsigned bits, unsigned at,
                       uint64_t number) {
     const uint64_t mask = ((UINT64_C(1) << bits) - 1) << at;
     const uint64_t instruction = weft_load_bytes(place->bytes, 4);
     weft_store_bytes(place->bytes, (instruction & ~mask) | (number << at & mask), 4);
 }
 
-static const char *put_shifted(const struct weft_cpu_place *place, const struct row *row,
+static const char *put_shifted(const struct weft_native_place *place, const struct row *row,
                                uint64_t number) {
     const uint64_t unit = UINT64_C(1) << row->shift;
     if (number % unit != 0) {
@@ -114,7 +114,7 @@ static const char *put_shifted(const struct weft_cpu_place *place, const struct 
 }
 
 /* The immediate of ADR and ADRP: 2 low bits from bit 29 on, 19 from bit 5 on. */
-static const char *put_adr(const struct weft_cpu_place *place, uint64_t number) {
+static const char *put_adr(const struct weft_native_place *place, uint64_t number) {
     if (!fits(number, 21)) {
         return "is out of reach";
     }
@@ -130,13 +130,13 @@ static uint64_t page_distance(uint64_t to, uint64_t from) {
     return distance >> 12 | sign;
 }
 
-bool weft_cpu_relocation_wants_slot(uint32_t machine, uint32_t type) {
+bool weft_native_relocation_wants_slot(uint32_t machine, uint32_t type) {
     const struct row *row = find_row(machine, type);
     return row && row->slot;
 }
 
-const char *weft_cpu_relocate(const struct weft_cpu_place *place, uint32_t machine, uint32_t type,
-                              uint64_t value) {
+const char *weft_native_relocate(const struct weft_native_place *place, uint32_t machine,
+                                 uint32_t type, uint64_t value) {
     const struct row *row = find_row(machine, type);
     if (!row) {
         return "is of a type that position-independent code does not have";

@@ -29,7 +29,7 @@
 #define SYSTEM "freebsd"
 #define TRIPLE ARCHITECTURE "-unknown-freebsd"
 #elif defined(_WIN32) && defined(__x86_64__)
-/* ELF objects in the convention of WEFT_CPU_ABI are all that LLVM has to make. */
+/* ELF objects in the convention of WEFT_NATIVE_ABI are all that LLVM has to make. */
 #define SYSTEM "windows"
 #define TRIPLE ARCHITECTURE "-unknown-linux-gnu"
 #undef WINDOWS_STACK
@@ -39,11 +39,11 @@
 #if defined(ARCHITECTURE) && defined(SYSTEM)
 
 #define TARGET ARCHITECTURE "-" SYSTEM " "
-#define MACHINE(name, more, width, form)                                            \
-    {                                                                               \
-        .triple = TRIPLE, .cpu = (name), .features = (more), .lanes = (width),      \
-        .dot = WEFT_CPU_DOT_##form, .elf = ELF_MACHINE, .target = TARGET name more, \
-        .windows_stack = WINDOWS_STACK                                              \
+#define MACHINE(name, more, width, form)                                               \
+    {                                                                                  \
+        .triple = TRIPLE, .cpu = (name), .features = (more), .lanes = (width),         \
+        .dot = WEFT_NATIVE_DOT_##form, .elf = ELF_MACHINE, .target = TARGET name more, \
+        .windows_stack = WINDOWS_STACK                                                 \
     }
 
 #ifdef __x86_64__
@@ -52,7 +52,7 @@
  * The levels of the x86-64 psABI, section 3.1.1, and not the processor's own name: objects then fit on all processors of a
  * level, and instructions beyond them do nothing for arithmetic on vectors of 32-bit values; but for VNNI's, on bytes.
  */
-static const struct weft_cpu_machine machines[] = {
+static const struct weft_native_machine machines[] = {
     MACHINE("x86-64", "", 4, PAIRS),     MACHINE("x86-64-v2", "", 4, PAIRS),
     MACHINE("x86-64-v3", "", 8, PAIRS),  MACHINE("x86-64-v3", "+avxvnni", 8, VNNI),
     MACHINE("x86-64-v4", "", 16, PAIRS), MACHINE("x86-64-v4", "+avx512vnni", 16, VNNI),
@@ -114,7 +114,7 @@ static unsigned find_machines(void) {
 
 #else
 
-static const struct weft_cpu_machine machines[] = {
+static const struct weft_native_machine machines[] = {
     MACHINE("generic", "+neon", 4, PLAIN),
     MACHINE("generic", "+neon,+dotprod", 4, NEON),
 };
@@ -157,32 +157,32 @@ static unsigned find_machine(void) {
     return machine;
 }
 
-const struct weft_cpu_machine *weft_cpu_machine(void) {
+const struct weft_native_machine *weft_native_machine(void) {
     return &machines[find_machine() & (IS_WRONG - 1u)];
 }
 
-bool weft_cpu_machine_is_wrong(void) {
+bool weft_native_machine_is_wrong(void) {
     return (find_machine() & IS_WRONG) != 0;
 }
 
 #else
 
-const struct weft_cpu_machine *weft_cpu_machine(void) {
-    static const struct weft_cpu_machine unknown = {
+const struct weft_native_machine *weft_native_machine(void) {
+    static const struct weft_native_machine unknown = {
         .triple = "unknown", .cpu = "", .features = "", .lanes = 4, .target = "unknown"};
     return &unknown;
 }
 
-bool weft_cpu_machine_is_wrong(void) {
+bool weft_native_machine_is_wrong(void) {
     return false;
 }
 
 #endif
 
-uint32_t weft_cpu_native_lanes(void) {
-    return weft_cpu_machine()->lanes;
+uint32_t weft_native_lanes(void) {
+    return weft_native_machine()->lanes;
 }
 
-const char *weft_cpu_target(void) {
-    return weft_cpu_machine()->target;
+const char *weft_native_target(void) {
+    return weft_native_machine()->target;
 }

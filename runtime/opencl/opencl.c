@@ -88,7 +88,7 @@ static VkResult allocate(struct weft_soft_memory *memory, void *untyped) {
     const struct weft_cl_state *state = untyped;
     cl_int error = CL_SUCCESS;
     if (memory->for_host) {
-        memory->bytes = weft_cpu_bytes_allocate((size_t)memory->size);
+        memory->bytes = weft_native_bytes_allocate((size_t)memory->size);
         return memory->bytes ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     memory->own = state->cl->CreateBuffer(state->context, CL_MEM_READ_WRITE, (size_t)memory->size,
@@ -99,7 +99,7 @@ static VkResult allocate(struct weft_soft_memory *memory, void *untyped) {
 static void free_memory(struct weft_soft_memory *memory, void *untyped) {
     const struct weft_cl_state *state = untyped;
     if (memory->for_host) {
-        weft_cpu_bytes_free(memory->bytes);
+        weft_native_bytes_free(memory->bytes);
     } else {
         (void)state->cl->ReleaseMemObject(memory->own);
     }

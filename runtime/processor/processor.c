@@ -19,20 +19,20 @@ static void make_uuid(uint8_t uuid[VK_UUID_SIZE], uint32_t lanes) {
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     weft_sha256_add(&hash, weft_version(), strlen(weft_version()) + 1);
-    weft_sha256_add(&hash, weft_cpu_target(), strlen(weft_cpu_target()) + 1);
-    weft_sha256_add(&hash, weft_cpu_compiler(), strlen(weft_cpu_compiler()) + 1);
+    weft_sha256_add(&hash, weft_native_target(), strlen(weft_native_target()) + 1);
+    weft_sha256_add(&hash, weft_native_compiler(), strlen(weft_native_compiler()) + 1);
     weft_sha256_add(&hash, &number, 1);
     const weft_digest digest = weft_sha256_end(&hash);
     memcpy(uuid, digest.bytes, VK_UUID_SIZE);
 }
 
 static void limit(VkPhysicalDeviceLimits *limits) {
-    limits->maxStorageBufferRange = WEFT_CPU_MAX_RANGE;
-    limits->minStorageBufferOffsetAlignment = WEFT_CPU_RANGE_ALIGNMENT;
-    limits->maxComputeSharedMemorySize = WEFT_CPU_SHARED_MEMORY;
-    limits->maxComputeWorkGroupInvocations = WEFT_CPU_MAX_INVOCATIONS;
+    limits->maxStorageBufferRange = WEFT_NATIVE_MAX_RANGE;
+    limits->minStorageBufferOffsetAlignment = WEFT_NATIVE_RANGE_ALIGNMENT;
+    limits->maxComputeSharedMemorySize = WEFT_NATIVE_SHARED_MEMORY;
+    limits->maxComputeWorkGroupInvocations = WEFT_NATIVE_MAX_INVOCATIONS;
     for (uint32_t i = 0; i < 3; i++) {
-        limits->maxComputeWorkGroupSize[i] = WEFT_CPU_MAX_INVOCATIONS;
+        limits->maxComputeWorkGroupSize[i] = WEFT_NATIVE_MAX_INVOCATIONS;
     }
 }
 
@@ -42,17 +42,17 @@ static void describe(struct weft_soft_properties *properties, void *user) {
     weft_processor_settings_read(&settings);
     weft_processor_name(properties->name, sizeof properties->name);
     properties->type = VK_PHYSICAL_DEVICE_TYPE_CPU;
-    properties->native = weft_cpu_can_compile();
+    properties->native = weft_native_can_compile();
     properties->interprets = !properties->native;
     properties->accelerates_dots =
-        properties->native && weft_cpu_machine()->dot > WEFT_CPU_DOT_PAIRS;
+        properties->native && weft_native_machine()->dot > WEFT_NATIVE_DOT_PAIRS;
     if (properties->interprets) {
         (void)snprintf(properties->version, sizeof properties->version, "%s, interpreted: slow",
                        weft_version());
     } else {
         (void)snprintf(properties->version, sizeof properties->version,
                        "%s, %u-bit vectors, LLVM %u", weft_version(), 32 * settings.lanes,
-                       weft_cpu_compiler_version());
+                       weft_native_compiler_version());
     }
     make_uuid(properties->uuid, settings.lanes);
     limit(&properties->limits);
@@ -61,9 +61,9 @@ static void describe(struct weft_soft_properties *properties, void *user) {
     properties->survives_fork = true;
     properties->threads = settings.threads;
     /* As elsewhere, what was chosen and is not there has no other take its place. */
-    properties->fault = settings.fault || !weft_cpu_compiler_is_chosen()
+    properties->fault = settings.fault || !weft_native_compiler_is_chosen()
                             ? settings.fault
-                            : weft_cpu_compiler_fault();
+                            : weft_native_compiler_fault();
     properties->subgroup_size = settings.lanes;
     properties->subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
                                       VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
@@ -94,13 +94,13 @@ static void close_device(void *state) {
 
 static VkResult allocate(struct weft_soft_memory *memory, void *state) {
     (void)state;
-    memory->bytes = weft_cpu_bytes_allocate((size_t)memory->size);
+    memory->bytes = weft_native_bytes_allocate((size_t)memory->size);
     return memory->bytes ? VK_SUCCESS : VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 static void free_memory(struct weft_soft_memory *memory, void *state) {
     (void)state;
-    weft_cpu_bytes_free(memory->bytes);
+    weft_native_bytes_free(memory->bytes);
 }
 
 static uint8_t *map(struct weft_soft_memory *memory, void *state) {

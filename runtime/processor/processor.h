@@ -14,6 +14,6 @@ extern const struct weft_soft_backend weft_processor_backend;
 /** A pipeline of a kernel that its caller keeps: for tests, whose kernels are C functions. */
 VkResult weft_processor_pipeline_wrap(VkPipeline *pipeline, VkDevice device,
                                       VkPipelineLayout layout,
-                                      const struct weft_cpu_kernel *kernel);
+                                      const struct weft_native_kernel *kernel);
 
 #endif

@@ -43,14 +43,14 @@ static uint8_t *bytes_of(const struct weft_soft_range *range) {
 static void dispatch(const struct run *run, const struct weft_soft_dispatch_record *record) {
     struct weft_processor_kernel *kernel = record->kernel->own;
     const struct weft_soft_range *bound = weft_soft_dispatch_ranges(record);
-    struct weft_cpu_range ranges[WEFT_CPU_MAX_BINDINGS];
+    struct weft_native_range ranges[WEFT_NATIVE_MAX_BINDINGS];
     struct weft_processor_dispatch work = {.kernel = kernel->native,
                                            .ranges = ranges,
                                            .push = weft_soft_dispatch_push(record),
                                            .cost = &kernel->cost,
                                            .watch = run->watch};
     for (uint32_t i = 0; i < record->kernel->binding_count; i++) {
-        ranges[i] = (struct weft_cpu_range){.data = bytes_of(&bound[i]), .size = bound[i].size};
+        ranges[i] = (struct weft_native_range){.data = bytes_of(&bound[i]), .size = bound[i].size};
     }
     memcpy(work.base, record->base, sizeof work.base);
     memcpy(work.groups, record->groups, sizeof work.groups);

@@ -42,7 +42,7 @@ static void read_threads(struct weft_processor_settings *settings) {
 
 static void read_lanes(struct weft_processor_settings *settings) {
     uint32_t number = 0;
-    settings->lanes = weft_cpu_native_lanes();
+    settings->lanes = weft_native_lanes();
     if (!is_set(&number, "WEFT_PROCESSOR_LANES")) {
         return;
     }
@@ -57,7 +57,7 @@ void weft_processor_settings_read(struct weft_processor_settings *settings) {
     *settings = (struct weft_processor_settings){0};
     read_threads(settings);
     read_lanes(settings);
-    if (weft_cpu_machine_is_wrong()) {
+    if (weft_native_machine_is_wrong()) {
         settings->fault = "WEFT_PROCESSOR_TARGET is not a target that this processor runs";
     }
 }

@@ -15,9 +15,9 @@ struct weft_processor {
 
 /** weft_soft_kernel::own. */
 struct weft_processor_kernel {
-    const struct weft_cpu_kernel *native;
-    struct weft_cpu_kernel *owned; /* the same, or null for weft_processor_pipeline_wrap's */
-    uint64_t cost;                 /* of a workgroup, as in weft_share_items; the queue's */
+    const struct weft_native_kernel *native;
+    struct weft_native_kernel *owned; /* the same, or null for weft_processor_pipeline_wrap's */
+    uint64_t cost;                    /* of a workgroup, as in weft_share_items; the queue's */
 };
 
 /** The functions of weft_soft_backend that are about kernels: kernel.c. */

@@ -13,11 +13,11 @@ static void run_groups(const void *untyped, uint32_t slot, uint64_t first, uint6
     const struct job *job = untyped;
     const struct weft_processor_dispatch *dispatch = job->dispatch;
     const uint32_t *groups = dispatch->groups, *base = dispatch->base;
-    struct weft_cpu_call call = {.ranges = dispatch->ranges,
-                                 .push = dispatch->push,
-                                 .scratch = weft_scratch_piece(job->scratch, slot),
-                                 .halt = &dispatch->watch->halt,
-                                 .interpreted = dispatch->kernel->interpreted};
+    struct weft_native_call call = {.ranges = dispatch->ranges,
+                                    .push = dispatch->push,
+                                    .scratch = weft_scratch_piece(job->scratch, slot),
+                                    .halt = &dispatch->watch->halt,
+                                    .interpreted = dispatch->kernel->interpreted};
     memcpy(call.groups, groups, sizeof call.groups);
     uint64_t row = first / groups[0];
     uint32_t x = (uint32_t)(first % groups[0]);

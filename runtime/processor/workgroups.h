@@ -9,8 +9,8 @@
 #include "native/kernel.h"
 
 struct weft_processor_dispatch {
-    const struct weft_cpu_kernel *kernel;
-    const struct weft_cpu_range *ranges; /* one for each of its bindings */
+    const struct weft_native_kernel *kernel;
+    const struct weft_native_range *ranges; /* one for each of its bindings */
     const void *push;
     uint32_t base[3]; /* the first workgroup */
     uint32_t groups[3];

@@ -167,7 +167,7 @@ static weft_status find_needs(struct probe *probe, weft_device *device, uint32_t
 
 /* LLVM is known to fold zeros: asking without modules that hide them would compile a long kernel to find that out. */
 static uint32_t known_needs(const weft_device *device) {
-    const bool folds = device->info.type == WEFT_DEVICE_PROCESSOR && weft_cpu_can_compile();
+    const bool folds = device->info.type == WEFT_DEVICE_PROCESSOR && weft_native_can_compile();
     return folds && device->math != WEFT_MATH_FAST ? WEFT_PROBE_FOLDS_ZEROS : WEFT_PROBE_RIGHT;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The object that test_cpu_object.c and test_softvk.c load: code of this build's C compiler as LLVM's would be, which calls memcpy and memset
+# The object that test_native_object.c and test_softvk.c load: code of this build's C compiler as LLVM's would be, which calls memcpy and memset
 # and nothing of a runtime's, so no sanitizers, no stack protector, no checked copies and no
 # counters of coverage.
 
@@ -12,5 +12,5 @@ set_target_properties(weft-native-sample PROPERTIES POSITION_INDEPENDENT_CODE ON
 target_compile_options(weft-native-sample PRIVATE -O2 -fno-sanitize=all -fno-stack-protector -U_FORTIFY_SOURCE
     -fno-profile-arcs -fno-test-coverage)
 add_dependencies(weft-tests-unit weft-native-sample)
-set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/unit/test_cpu_object.c" "${CMAKE_CURRENT_SOURCE_DIR}/unit/test_softvk.c" PROPERTIES
+set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/unit/test_native_object.c" "${CMAKE_CURRENT_SOURCE_DIR}/unit/test_softvk.c" PROPERTIES
     COMPILE_DEFINITIONS "WEFT_NATIVE_SAMPLE=\"$<TARGET_OBJECTS:weft-native-sample>\"")

@@ -63,7 +63,7 @@ static float *run_model(weft_model *model, weft_device *device) {
 }
 
 WEFT_TEST_ON_DEVICE(the_words_of_wikitext, f) {
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     weft_device_info info;

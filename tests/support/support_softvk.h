@@ -310,12 +310,13 @@ static inline void run(struct fixture *f, VkCommandBuffer commands) {
 
 /* ---- kernels ---- */
 
-static inline uint32_t word_at(const struct weft_cpu_call *call, uint32_t binding, uint64_t index) {
+static inline uint32_t word_at(const struct weft_native_call *call, uint32_t binding,
+                               uint64_t index) {
     return ((const uint32_t *)call->ranges[binding].data)[index];
 }
 
 /* Counts itself in word x + y * 1000 + z * 100000 of binding 0, times the push constant. */
-static inline void count_groups(const struct weft_cpu_call *call, uint32_t x, uint32_t y,
+static inline void count_groups(const struct weft_native_call *call, uint32_t x, uint32_t y,
                                 uint32_t z, uint32_t count) {
     uint32_t step = 0;
     memcpy(&step, call->push, sizeof step);
@@ -333,8 +334,8 @@ static inline void count_groups(const struct weft_cpu_call *call, uint32_t x, ui
 }
 
 /* Word 0 of binding 1 is the sum of the groups of the dispatch and the first two words of binding 0. */
-static inline void add_words(const struct weft_cpu_call *call, uint32_t x, uint32_t y, uint32_t z,
-                             uint32_t count) {
+static inline void add_words(const struct weft_native_call *call, uint32_t x, uint32_t y,
+                             uint32_t z, uint32_t count) {
     (void)x;
     (void)y;
     (void)z;
@@ -343,7 +344,7 @@ static inline void add_words(const struct weft_cpu_call *call, uint32_t x, uint3
                                             call->groups[0] + call->groups[1] + call->groups[2];
 }
 
-__attribute__((unused)) static const struct weft_cpu_kernel counting = {
+__attribute__((unused)) static const struct weft_native_kernel counting = {
     .interface = {.local_size = {64, 1, 1},
                   .lanes = 8,
                   .scratch_size = 1024,
@@ -351,10 +352,10 @@ __attribute__((unused)) static const struct weft_cpu_kernel counting = {
                   .binding_count = 1,
                   .bindings = {{0, 0}}},
     .entry = count_groups};
-__attribute__((unused)) static const struct weft_cpu_kernel adding = {
+__attribute__((unused)) static const struct weft_native_kernel adding = {
     .interface = {.binding_count = 2, .bindings = {{0, 0}, {0, 1}}}, .entry = add_words};
 static inline VkPipeline pipeline_of(const struct fixture *f,
-                                     const struct weft_cpu_kernel *kernel) {
+                                     const struct weft_native_kernel *kernel) {
     VkPipeline pipeline = VK_NULL_HANDLE;
     assert_vk(weft_processor_pipeline_wrap(&pipeline, f->vk.handle, f->layout, kernel));
     return pipeline;

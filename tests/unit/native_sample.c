@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What test_cpu_object.c loads, as the C compiler of this build makes it: a kernel with constants, constants that hold
+ * What test_native_object.c loads, as the C compiler of this build makes it: a kernel with constants, constants that hold
  * addresses, a branch over many cases, a call within the object and calls of memcpy and memset. Not linked to anything.
  */
 #include <string.h>
@@ -28,9 +28,10 @@ __attribute__((noinline)) static uint32_t pick(uint32_t index) {
 }
 
 /* Binding 0 gets the push constants' bytes, a zero for the rest of it, and a number for each workgroup behind that. */
-void kernel(const struct weft_cpu_call *call, uint32_t x, uint32_t y, uint32_t z,
-            uint32_t count) __asm__(WEFT_CPU_ENTRY);
-void kernel(const struct weft_cpu_call *call, uint32_t x, uint32_t y, uint32_t z, uint32_t count) {
+void kernel(const struct weft_native_call *call, uint32_t x, uint32_t y, uint32_t z,
+            uint32_t count) __asm__(WEFT_NATIVE_ENTRY);
+void kernel(const struct weft_native_call *call, uint32_t x, uint32_t y, uint32_t z,
+            uint32_t count) {
     uint32_t *out = call->ranges[0].data;
     const size_t size = (size_t)call->ranges[1].size;
     memset(out, 0, call->ranges[0].size);

@@ -515,7 +515,7 @@ static void a_child_never_hangs_whenever_it_was_forked(const char *select) {
     }                                                   \
     WEFT_TEST(test##_on_the_processor) {                \
         FORKS();                                        \
-        if (!weft_cpu_can_compile()) {                  \
+        if (!weft_native_can_compile()) {               \
             skip();                                     \
         }                                               \
         weft_test_set_variable("WEFT_PROCESSOR", NULL); \

@@ -30,8 +30,9 @@ static bool is_refused(void *user) {
     weft_test_set_variable("WEFT_LLVM", choice->value);
     WEFT_CHILD_EXPECT(weft_device_list(infos, &count, NULL) == WEFT_OK && count >= 1 && count <= 8);
     WEFT_CHILD_EXPECT(has_all(infos[0].slow, choice));
-    WEFT_CHILD_EXPECT(weft_cpu_compiler_fault() && has_all(weft_cpu_compiler_fault(), choice));
-    WEFT_CHILD_EXPECT(!weft_cpu_can_compile() && weft_cpu_compiler_version() == 0);
+    WEFT_CHILD_EXPECT(weft_native_compiler_fault() &&
+                      has_all(weft_native_compiler_fault(), choice));
+    WEFT_CHILD_EXPECT(!weft_native_can_compile() && weft_native_compiler_version() == 0);
     WEFT_CHILD_EXPECT(weft_device_open(&device, weft_device_params(.select = "processor",
                                                                    .cache_dir = "")) != WEFT_OK);
     return true;
@@ -81,8 +82,8 @@ static bool is_missed(void *user) {
         const pid_t child = fork();
         if (child == 0) {
             weft_test_set_variable("WEFT_LLVM", number);
-            weft_cpu_try_compiler();
-            _exit(weft_cpu_compiler_fault() ? 1 : 0);
+            weft_native_try_compiler();
+            _exit(weft_native_compiler_fault() ? 1 : 0);
         }
         int status = 0;
         WEFT_CHILD_EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status));
@@ -102,11 +103,12 @@ WEFT_TEST(a_version_that_is_not_there_is_told) {
 static bool keeps_its_name(void *user) {
     char before[256];
     weft_test_set_variable("WEFT_LLVM", user);
-    (void)snprintf(before, sizeof before, "%s", weft_cpu_compiler());
-    const uint32_t version = weft_cpu_compiler_version();
-    weft_cpu_try_compiler();
-    WEFT_CHILD_EXPECT(version >= 15 && version <= 22 && weft_cpu_compiler_version() == version);
-    WEFT_CHILD_EXPECT(strcmp(weft_cpu_compiler(), before) == 0 && weft_cpu_compiler_changes() == 0);
+    (void)snprintf(before, sizeof before, "%s", weft_native_compiler());
+    const uint32_t version = weft_native_compiler_version();
+    weft_native_try_compiler();
+    WEFT_CHILD_EXPECT(version >= 15 && version <= 22 && weft_native_compiler_version() == version);
+    WEFT_CHILD_EXPECT(strcmp(weft_native_compiler(), before) == 0 &&
+                      weft_native_compiler_changes() == 0);
     char start[16];
     (void)snprintf(start, sizeof start, "LLVM %u, ", version);
     WEFT_CHILD_EXPECT(strncmp(before, start, strlen(start)) == 0);
@@ -119,7 +121,7 @@ WEFT_TEST(its_name_is_that_of_what_is_loaded) {
     weft_test_in_child(keeps_its_name, "1");
     weft_test_in_child(keeps_its_name, "");
     weft_test_set_variable("WEFT_LLVM", NULL);
-    (void)snprintf(number, sizeof number, "%u", weft_cpu_compiler_version());
+    (void)snprintf(number, sizeof number, "%u", weft_native_compiler_version());
     weft_test_in_child(keeps_its_name, number);
 }
 
@@ -197,7 +199,7 @@ WEFT_TEST(what_is_no_library_for_this_processor_is_none) {
 #else
 
 WEFT_TEST(without_a_compiler_there_is_no_version) {
-    assert_int_equal(weft_cpu_compiler_version(), 0);
+    assert_int_equal(weft_native_compiler_version(), 0);
 }
 
 #endif

@@ -51,7 +51,7 @@ static void run_alone(void *user, weft_job work, void *job, uint32_t count) {
 }
 
 WEFT_TEST_ON_HOST(anybodys_threads_give_the_same_bits, host) {
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     struct weft_test_jobs workers = {0}, alone = {0};
@@ -96,7 +96,7 @@ WEFT_TEST_ON_HOST(threads_that_cannot_be_are_refused, host) {
 #ifndef _WIN32 /* which has no setenv */
 
 WEFT_TEST_ON_HOST(kernels_that_are_interpreted_give_the_same_bits, host) {
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     float *x = weft_test_uniform(COUNT, 3, 0), *y = malloc(COUNT * sizeof *y),

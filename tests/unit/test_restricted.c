@@ -143,7 +143,7 @@ static bool is_refused_without_files(void *host) {
 }
 
 static void check(struct weft_test_host *host, bool (*in_child)(void *host)) {
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     weft_test_set_variable("WEFT_PROCESSOR", NULL);
@@ -308,7 +308,7 @@ WEFT_TEST(threads_have_room_where_stacks_are_small) {
 #else
 
 WEFT_TEST(nothing_forbids_it) {
-    assert_true(weft_cpu_can_execute(true));
+    assert_true(weft_native_can_execute(true));
 }
 
 #endif

@@ -40,7 +40,8 @@ WEFT_TEST(a_device_is_slow_if_it_interprets_or_is_a_driver_in_software) {
     assert_string_equal(list[GPU].info.slow, "");
     list_all(list, false);
     assert_true(list[PROCESSOR].info.interpreted);
-    assert_non_null(strstr(list[PROCESSOR].info.slow, "100 to 200 times slower than compiled ones"));
+    assert_non_null(
+        strstr(list[PROCESSOR].info.slow, "100 to 200 times slower than compiled ones"));
 }
 
 WEFT_TEST_ON_HOST(one_that_interprets_is_warned_of_however_it_was_chosen, test) {
@@ -68,7 +69,7 @@ WEFT_TEST(the_reason_and_the_way_out_are_told) {
     struct weft_physical list[COUNT];
     assert_int_equal(setenv("WEFT_LLVM", "0", 1), 0);
     list_all(list, false);
-    const char *fault = weft_cpu_compiler_fault(), *remedy = weft_cpu_compiler_remedy();
+    const char *fault = weft_native_compiler_fault(), *remedy = weft_native_compiler_remedy();
     assert_non_null(fault);
     assert_non_null(remedy);
     for (uint32_t i = DRIVER; i <= PROCESSOR; i++) {

@@ -31,7 +31,7 @@ static void signal_to(const struct fixture *f, VkSemaphore semaphore, uint64_t v
 /* ---- kernels ---- */
 
 /* What the thread that runs it is like: a subnormal product, half an ulp rounded, and whether signals are blocked. */
-static void look_at_thread(const struct weft_cpu_call *call, uint32_t x, uint32_t y, uint32_t z,
+static void look_at_thread(const struct weft_native_call *call, uint32_t x, uint32_t y, uint32_t z,
                            uint32_t count) {
     (void)y;
     (void)z;
@@ -51,7 +51,7 @@ static void look_at_thread(const struct weft_cpu_call *call, uint32_t x, uint32_
 static atomic_bool gate_open;
 static atomic_uint gate_entered;
 
-static void wait_at_gate(const struct weft_cpu_call *call, uint32_t x, uint32_t y, uint32_t z,
+static void wait_at_gate(const struct weft_native_call *call, uint32_t x, uint32_t y, uint32_t z,
                          uint32_t count) {
     (void)x;
     (void)y;
@@ -63,10 +63,10 @@ static void wait_at_gate(const struct weft_cpu_call *call, uint32_t x, uint32_t 
     ((uint32_t *)call->ranges[0].data)[0]++;
 }
 
-static const struct weft_cpu_kernel looking = {
+static const struct weft_native_kernel looking = {
     .interface = {.binding_count = 1, .bindings = {{0, 0}}}, .entry = look_at_thread};
-static const struct weft_cpu_kernel gate = {.interface = {.binding_count = 1, .bindings = {{0, 0}}},
-                                            .entry = wait_at_gate};
+static const struct weft_native_kernel gate = {
+    .interface = {.binding_count = 1, .bindings = {{0, 0}}}, .entry = wait_at_gate};
 
 /* ---- what the device is ---- */
 
@@ -385,7 +385,7 @@ static struct two_sets make_two_sets(const struct fixture *f) {
 }
 
 WEFT_TEST_WITH(test_sets_and_dynamic_offsets, struct fixture *f, set_up_one, tear_down) {
-    static const struct weft_cpu_kernel kernel = {
+    static const struct weft_native_kernel kernel = {
         .interface = {.binding_count = 2, .bindings = {{1, 3}, {0, 3}}}, .entry = add_words};
     struct two_sets two = make_two_sets(f);
     for (uint32_t i = 0; i < 2; i++) {
@@ -430,7 +430,7 @@ WEFT_TEST_WITH(test_pools_run_out, struct fixture *f, set_up_one, tear_down) {
 }
 
 WEFT_TEST_WITH(test_layouts_that_do_not_fit, struct fixture *f, set_up_one, tear_down) {
-    static const struct weft_cpu_kernel kernels[] = {
+    static const struct weft_native_kernel kernels[] = {
         {.interface = {.binding_count = 1, .bindings = {{1, 0}}}},
         {.interface = {.binding_count = 1, .bindings = {{0, 2}}}},
         {.interface = {.push_size = 257}}};
@@ -957,21 +957,21 @@ static const VkSpecializationInfo specialization = {.mapEntryCount = 2,
 /* Puts native_sample.c's kernel, or bytes that are none, where the pipelines below will look. */
 static void put_sample(const struct fixture *f, VkPipelineCache cache, const char *entry_point,
                        bool checked, bool damaged) {
-    const struct weft_cpu_interface interface = {.local_size = {1, 1, 1},
-                                                 .lanes = weft_cpu_native_lanes(),
-                                                 .push_size = 8,
-                                                 .binding_count = 2,
-                                                 .bindings = {{0, 0}, {0, 1}}};
+    const struct weft_native_interface interface = {.local_size = {1, 1, 1},
+                                                    .lanes = weft_native_lanes(),
+                                                    .push_size = 8,
+                                                    .binding_count = 2,
+                                                    .bindings = {{0, 0}, {0, 1}}};
     const struct weft_soft_source source = {.words = module_words,
                                             .size = sizeof module_words,
                                             .entry_point = entry_point,
                                             .constants = &specialization,
                                             .checked = checked};
     const weft_digest key = weft_soft_cache_key(weft_soft_device_of(f->vk.handle), &source);
-    struct weft_cpu_object packed = {0};
+    struct weft_native_object packed = {0};
     size_t size = 0;
     uint8_t *elf = weft_test_read(WEFT_NATIVE_SAMPLE, &size);
-    assert_ok(weft_cpu_object_pack(&packed, &interface, elf, size, &f->host.host));
+    assert_ok(weft_native_object_pack(&packed, &interface, elf, size, &f->host.host));
     struct weft_soft_object object = {.bytes = packed.bytes, .size = packed.size};
     object.bytes[object.size / 2] ^= damaged;
     weft_soft_cache_put(weft_soft_cache_of(cache), &key, &object, &f->host.host);
@@ -1018,7 +1018,7 @@ TEST(test_pipelines_from_a_cache, f) {
     VkPipelineCache cache = cache_of(f, NULL, 0);
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkResult result = VK_SUCCESS;
-    if (weft_cpu_machine()->elf == 0) {
+    if (weft_native_machine()->elf == 0) {
         f->vk.DestroyPipelineCache(f->vk.handle, cache, NULL);
         skip();
     }
@@ -1033,7 +1033,7 @@ TEST(test_pipelines_from_a_cache, f) {
     f->vk.CmdDispatchBase(commands, 3, 10, 5, 1, 1, 1);
     run(f, commands);
     assert_memory_equal(f->bytes[0], values, sizeof values);
-    assert_int_equal(words(f, 0)[2 + 3], 92); /* see test_cpu_object.c */
+    assert_int_equal(words(f, 0)[2 + 3], 92); /* see test_native_object.c */
     f->vk.DestroyPipeline(f->vk.handle, pipeline, NULL);
     f->vk.DestroyPipelineCache(f->vk.handle, cache, NULL);
 }
@@ -1057,7 +1057,7 @@ WEFT_TEST_WITH(test_what_a_cache_has_not, struct fixture *f, set_up_one, tear_do
         .storageBuffers = VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS_EXT};
     assert_false(make_from_cache(&pipeline, &result, f, cache, "main", &checks));
     assert_true(result < 0);
-    if (weft_cpu_machine()->elf != 0) {
+    if (weft_native_machine()->elf != 0) {
         put_sample(f, cache, "main", true, false);
         assert_true(make_from_cache(&pipeline, &result, f, cache, "main", &checks));
         f->vk.DestroyPipeline(f->vk.handle, pipeline, NULL);

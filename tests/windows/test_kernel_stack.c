@@ -19,15 +19,15 @@ static const char text[] = "#version 450\n"
                            "    words[me] = array[words[me] & 2047];\n"
                            "}\n";
 
-static struct weft_cpu_object compile(void) {
+static struct weft_native_object compile(void) {
     struct words words = weft_test_compile(text);
     const struct weft_ir_source source = {
         .words = words.data,
         .size = words.size,
         .entry_point = "main",
-        .lanes = INVOCATIONS <= weft_cpu_native_lanes() ? INVOCATIONS : weft_cpu_native_lanes()};
-    struct weft_cpu_object object;
-    assert_ok(weft_cpu_compile(&object, &source, NULL));
+        .lanes = INVOCATIONS <= weft_native_lanes() ? INVOCATIONS : weft_native_lanes()};
+    struct weft_native_object object;
+    assert_ok(weft_native_compile(&object, &source, NULL));
     weft_free(NULL, words.data);
     return object;
 }
@@ -35,7 +35,7 @@ static struct weft_cpu_object compile(void) {
 /* As LLVM does it: by writing a zero where the stack pointer is. */
 WEFT_TEST(large_frames_are_touched_page_by_page) {
     static const uint8_t touch[] = {0x48, 0xC7, 0x04, 0x24, 0, 0, 0, 0};
-    struct weft_cpu_object object = compile();
+    struct weft_native_object object = compile();
     size_t found = 0;
     for (size_t i = 0; i + sizeof touch <= object.size; i++) {
         found += memcmp(object.bytes + i, touch, sizeof touch) == 0;
@@ -45,27 +45,28 @@ WEFT_TEST(large_frames_are_touched_page_by_page) {
 }
 
 struct run {
-    const struct weft_cpu_kernel *kernel;
+    const struct weft_native_kernel *kernel;
     uint32_t words[INVOCATIONS];
 };
 
 static void *run_kernel(void *argument) {
     struct run *run = argument;
-    const struct weft_cpu_range range = {.data = run->words, .size = sizeof run->words};
-    void *scratch = weft_cpu_bytes_allocate(run->kernel->interface.scratch_size + 64u);
+    const struct weft_native_range range = {.data = run->words, .size = sizeof run->words};
+    void *scratch = weft_native_bytes_allocate(run->kernel->interface.scratch_size + 64u);
     assert_non_null(scratch);
-    const struct weft_cpu_call call = {.ranges = &range, .scratch = scratch, .groups = {1, 1, 1}};
+    const struct weft_native_call call = {
+        .ranges = &range, .scratch = scratch, .groups = {1, 1, 1}};
     const weft_float_state state = weft_float_state_kernel();
     run->kernel->entry(&call, 0, 0, 0, 1);
     weft_float_state_restore(&state);
-    weft_cpu_bytes_free(scratch);
+    weft_native_bytes_free(scratch);
     return NULL;
 }
 
 WEFT_TEST(a_new_thread_has_stack_enough) {
-    struct weft_cpu_object object = compile();
-    struct weft_cpu_kernel *kernel = NULL;
-    assert_ok(weft_cpu_kernel_load(&kernel, object.bytes, object.size, NULL));
+    struct weft_native_object object = compile();
+    struct weft_native_kernel *kernel = NULL;
+    assert_ok(weft_native_kernel_load(&kernel, object.bytes, object.size, NULL));
     struct run run = {.kernel = kernel};
     for (uint32_t i = 0; i < INVOCATIONS; i++) {
         run.words[i] = 97 * i + 1000;
@@ -76,6 +77,6 @@ WEFT_TEST(a_new_thread_has_stack_enough) {
     for (uint32_t i = 0; i < INVOCATIONS; i++) {
         assert_int_equal(run.words[i], (97 * i + 1000) % ELEMENTS * i);
     }
-    weft_cpu_kernel_unload(&kernel, NULL);
+    weft_native_kernel_unload(&kernel, NULL);
     weft_free(NULL, object.bytes);
 }

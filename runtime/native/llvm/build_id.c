@@ -13,7 +13,7 @@ enum { HEADER_SIZE = 64, PROGRAM_SIZE = 56, NOTE_HEADER_SIZE = 12 };
 enum { PROGRAM_NOTE = 4, NOTE_BUILD_ID = 3 };
 enum { MOST_PROGRAMS = 64, MOST_NOTES = 4096, MOST_ID = 32 };
 
-/* Not weft_cpu_machine, which would settle what a program may still choose. */
+/* Not weft_native_machine, which would settle what a program may still choose. */
 #ifdef __aarch64__
 enum { MACHINE = WEFT_ELF_AARCH64 };
 #else

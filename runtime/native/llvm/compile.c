@@ -26,11 +26,11 @@ weft_status weft_ir_analyze(struct weft_ir_program *program) {
     return program->status;
 }
 
-static weft_status compile(struct weft_cpu_object *object, struct weft_ir_program *program,
+static weft_status compile(struct weft_native_object *object, struct weft_ir_program *program,
                            const struct weft_ir_source *source) {
     uint8_t *elf = NULL;
     size_t size = 0;
-    struct weft_cpu_interface interface = {.lanes = source->lanes};
+    struct weft_native_interface interface = {.lanes = source->lanes};
     weft_status status = weft_ir_decode(program, source);
     status = status == WEFT_OK ? weft_ir_analyze(program) : status;
     status = status == WEFT_OK ? weft_ir_emit(&elf, &size, program) : status;
@@ -42,24 +42,24 @@ static weft_status compile(struct weft_cpu_object *object, struct weft_ir_progra
         interface.binding_count = program->binding_count;
         interface.push_size = program->push_size;
         interface.scratch_size = program->scratch_size;
-        status = weft_cpu_object_pack(object, &interface, elf, size, program->host);
+        status = weft_native_object_pack(object, &interface, elf, size, program->host);
     }
     weft_free(program->host, elf);
     return status;
 }
 
-weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_ir_source *source,
-                             const weft_host *host) {
+weft_status weft_native_compile(struct weft_native_object *object,
+                                const struct weft_ir_source *source, const weft_host *host) {
     static weft_fork_gate gate; /* LLVM has locks of its own */
-    const uint32_t changes = weft_cpu_compiler_changes();
+    const uint32_t changes = weft_native_compiler_changes();
     WEFT_TRY(check_source(source, host));
     WEFT_TRY(weft_fork_gate_enter(&gate, "compiling a kernel", host));
     weft_status status = weft_llvm_open(host);
-    if (status == WEFT_OK && changes != weft_cpu_compiler_changes()) {
+    if (status == WEFT_OK && changes != weft_native_compiler_changes()) {
         /* The object would be kept under the other one's name. */
         status = weft_fail(host, WEFT_UNSUPPORTED,
                            "the processor's compiler could not be loaded; another one was: %s",
-                           weft_cpu_compiler());
+                           weft_native_compiler());
     }
     struct weft_ir_program program = {
         .host = host, .lanes = source->lanes, .checked = source->checked, .native = true};

@@ -56,7 +56,7 @@ static LLVMValueRef call(struct weft_emit *emit, const char *name, LLVMTypeRef *
 }
 
 static LLVMValueRef splat(LLVMValueRef like, uint32_t word) {
-    LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
+    LLVMValueRef lanes[WEFT_NATIVE_MAX_LANES];
     const uint32_t count = LLVMGetVectorSize(LLVMTypeOf(like));
     for (uint32_t i = 0; i < count; i++) {
         lanes[i] = LLVMConstInt(LLVMGetElementType(LLVMTypeOf(like)), word, 0);
@@ -93,7 +93,7 @@ static LLVMValueRef widen(struct weft_emit *emit, LLVMValueRef word, bool odd, b
     const LLVMBuilderRef builder = emit->builder;
     const LLVMTypeRef type =
         LLVMVectorType(emit->types[WEFT_IR_I16], 2 * LLVMGetVectorSize(LLVMTypeOf(word)));
-    LLVMValueRef eights[2 * WEFT_CPU_MAX_LANES];
+    LLVMValueRef eights[2 * WEFT_NATIVE_MAX_LANES];
     for (uint32_t i = 0; i < LLVMGetVectorSize(type); i++) {
         eights[i] = LLVMConstInt(emit->types[WEFT_IR_I16], 8, 0);
     }
@@ -145,12 +145,12 @@ static LLVMValueRef by_registers(const struct dot *dot) {
     if (dot->pairs) {
         return multiply_pairs(dot->emit, dot->a, dot->b, dot->sum);
     }
-    switch (weft_cpu_machine()->dot) {
-    case WEFT_CPU_DOT_VNNI:
+    switch (weft_native_machine()->dot) {
+    case WEFT_NATIVE_DOT_VNNI:
         return by_vnni(dot);
-    case WEFT_CPU_DOT_PAIRS:
+    case WEFT_NATIVE_DOT_PAIRS:
         return by_pairs(dot);
-    case WEFT_CPU_DOT_NEON:
+    case WEFT_NATIVE_DOT_NEON:
         return by_neon(dot);
     default:
         return plain(dot);
@@ -162,7 +162,7 @@ static LLVMValueRef by_registers(const struct dot *dot) {
 /* Lanes first … first + count - 1 of two vectors one behind the other. */
 static LLVMValueRef take(struct weft_emit *emit, LLVMValueRef low, LLVMValueRef high,
                          uint32_t first, uint32_t count) {
-    LLVMValueRef places[WEFT_CPU_MAX_LANES];
+    LLVMValueRef places[WEFT_NATIVE_MAX_LANES];
     for (uint32_t i = 0; i < count; i++) {
         places[i] = weft_emit_u32(emit, first + i);
     }
@@ -172,7 +172,7 @@ static LLVMValueRef take(struct weft_emit *emit, LLVMValueRef low, LLVMValueRef 
 static LLVMValueRef by_halves(const struct dot *dot) {
     const uint32_t lanes = LLVMGetVectorSize(LLVMTypeOf(dot->a));
     LLVMValueRef parts[2];
-    if (lanes <= weft_cpu_machine()->lanes) {
+    if (lanes <= weft_native_machine()->lanes) {
         return by_registers(dot);
     }
     for (uint32_t i = 0; i < 2; i++) {
@@ -200,7 +200,7 @@ LLVMValueRef weft_emit_dot(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef 
 
 LLVMValueRef weft_emit_pairs(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
                              LLVMValueRef sum) {
-    const enum weft_cpu_dot form = weft_cpu_machine()->dot;
+    const enum weft_native_dot form = weft_native_machine()->dot;
     const struct dot dot = {.emit = emit, .a = a, .b = b, .sum = sum, .pairs = true};
-    return form == WEFT_CPU_DOT_PAIRS || form == WEFT_CPU_DOT_VNNI ? by_halves(&dot) : NULL;
+    return form == WEFT_NATIVE_DOT_PAIRS || form == WEFT_NATIVE_DOT_VNNI ? by_halves(&dot) : NULL;
 }

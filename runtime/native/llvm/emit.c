@@ -18,7 +18,7 @@ static void make_types(struct weft_emit *emit) {
     emit->types[WEFT_IR_F64] = LLVMDoubleTypeInContext(context);
     emit->pointer = LLVMPointerTypeInContext(context, 0);
     emit->half = LLVMHalfTypeInContext(context);
-    LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
+    LLVMValueRef lanes[WEFT_NATIVE_MAX_LANES];
     for (uint32_t i = 0; i < emit->lanes; i++) {
         lanes[i] = weft_emit_u32(emit, i);
     }
@@ -61,13 +61,13 @@ static void make_function(struct weft_emit *emit) {
     LLVMTypeRef parameters[] = {emit->pointer, i32, i32, i32, i32};
     const LLVMTypeRef type =
         LLVMFunctionType(LLVMVoidTypeInContext(emit->context), parameters, 5, 0);
-    emit->function = LLVMAddFunction(emit->module, WEFT_CPU_ENTRY, type);
+    emit->function = LLVMAddFunction(emit->module, WEFT_NATIVE_ENTRY, type);
     /* Treatment of subnormals while this runs (core/math/float_state.h), also when LLVM folds constants. */
     add_attribute(emit, "denormal-fp-math",
                   WEFT_FLOAT_STATE_FLUSHES ? "preserve-sign,preserve-sign" : "ieee,ieee");
     add_attribute(emit, "no-builtins", "true"); /* no calls of functions that are nowhere */
     add_enum_attribute(emit, "nounwind");
-    if (weft_cpu_machine()->windows_stack) {
+    if (weft_native_machine()->windows_stack) {
         add_attribute(emit, "probe-stack", "inline-asm");
         add_enum_attribute(emit, "noredzone");
     }
@@ -75,7 +75,7 @@ static void make_function(struct weft_emit *emit) {
 }
 
 static void emit_module(struct weft_emit *emit) {
-    const struct weft_cpu_machine *machine = weft_cpu_machine();
+    const struct weft_native_machine *machine = weft_native_machine();
     make_types(emit);
     make_metadata(emit);
     make_function(emit);

@@ -24,7 +24,7 @@ struct wanted {
 static struct wanted read_wanted(void) {
     const char *text = getenv("WEFT_LLVM");
     struct wanted wanted = {.oldest = WEFT_LLVM_OLDEST, .newest = WEFT_LLVM_NEWEST};
-    if (!text || !weft_cpu_compiler_is_chosen()) {
+    if (!text || !weft_native_compiler_is_chosen()) {
         return wanted;
     }
     if (text[0] < '0' || text[0] > '9') {

@@ -39,7 +39,7 @@ static LLVMValueRef global_id(struct weft_emit *emit, uint32_t dimension, bool v
 
 static LLVMValueRef number_of_workgroups(struct weft_emit *emit, uint32_t dimension) {
     LLVMValueRef at =
-        weft_emit_u64(emit, offsetof(struct weft_cpu_call, groups) + 4 * (uint64_t)dimension);
+        weft_emit_u64(emit, offsetof(struct weft_native_call, groups) + 4 * (uint64_t)dimension);
     const LLVMValueRef from =
         LLVMBuildGEP2(emit->builder, emit->types[WEFT_IR_I8], emit->call, &at, 1, "");
     return LLVMBuildLoad2(emit->builder, emit->types[WEFT_IR_I32], from, "");

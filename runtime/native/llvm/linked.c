@@ -11,7 +11,7 @@
 /* The one that is there is the only one to choose. */
 static bool is_wanted(void) {
     const char *text = getenv("WEFT_LLVM");
-    if (!text || !weft_cpu_compiler_is_chosen()) {
+    if (!text || !weft_native_compiler_is_chosen()) {
         return true;
     }
     char *end = NULL;

@@ -58,7 +58,7 @@ static bool is_expected(void) {
 static void find_all(void) {
     char others[sizeof fault];
     const bool is_there = weft_llvm_find(&found, others, sizeof others);
-    (void)snprintf(identity, sizeof identity, "%s", WEFT_CPU_INTERPRETER);
+    (void)snprintf(identity, sizeof identity, "%s", WEFT_NATIVE_INTERPRETER);
     if (!is_there) {
         memcpy(fault, others, sizeof fault);
     } else {
@@ -93,49 +93,49 @@ static bool is_turned_off(void) {
     return wanted && strcmp(wanted, "0") == 0;
 }
 
-bool weft_cpu_compiler_is_chosen(void) {
+bool weft_native_compiler_is_chosen(void) {
     const char *wanted = getenv("WEFT_LLVM");
     return wanted && wanted[0] != '\0' && strcmp(wanted, "0") != 0 && strcmp(wanted, "1") != 0;
 }
 
 /* A library that is there need not be opened to know. */
-bool weft_cpu_can_compile(void) {
+bool weft_native_can_compile(void) {
     if (is_turned_off()) {
         return false;
     }
     return (!atomic_load(&tried) && is_expected()) || weft_llvm_open(NULL) == WEFT_OK;
 }
 
-void weft_cpu_try_compiler(void) {
+void weft_native_try_compiler(void) {
     if (!is_turned_off()) {
         (void)weft_llvm_open(NULL);
     }
 }
 
-const char *weft_cpu_compiler_fault(void) {
+const char *weft_native_compiler_fault(void) {
     if (is_turned_off()) {
         return "the environment has WEFT_LLVM=0";
     }
     return atomic_load(&tried) && fault[0] != '\0' ? fault : NULL;
 }
 
-const char *weft_cpu_compiler_remedy(void) {
-    return is_turned_off()                 ? "remove WEFT_LLVM from the environment"
-           : !weft_cpu_compiler_fault()    ? NULL
-           : weft_cpu_compiler_is_chosen() ? "change WEFT_LLVM in the environment"
-                                           : "install LLVM, a version from 15 to 22";
+const char *weft_native_compiler_remedy(void) {
+    return is_turned_off()                    ? "remove WEFT_LLVM from the environment"
+           : !weft_native_compiler_fault()    ? NULL
+           : weft_native_compiler_is_chosen() ? "change WEFT_LLVM in the environment"
+                                              : "install LLVM, a version from 15 to 22";
 }
 
-uint32_t weft_cpu_compiler_changes(void) {
+uint32_t weft_native_compiler_changes(void) {
     return atomic_load(&changes);
 }
 
-const char *weft_cpu_compiler(void) {
-    return !weft_cpu_can_compile() ? WEFT_CPU_INTERPRETER
-           : atomic_load(&tried)   ? identity
-                                   : expected_identity;
+const char *weft_native_compiler(void) {
+    return !weft_native_can_compile() ? WEFT_NATIVE_INTERPRETER
+           : atomic_load(&tried)      ? identity
+                                      : expected_identity;
 }
 
-uint32_t weft_cpu_compiler_version(void) {
-    return !weft_cpu_can_compile() ? 0 : atomic_load(&tried) ? found.version : expected.version;
+uint32_t weft_native_compiler_version(void) {
+    return !weft_native_can_compile() ? 0 : atomic_load(&tried) ? found.version : expected.version;
 }

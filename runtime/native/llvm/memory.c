@@ -196,7 +196,7 @@ static LLVMValueRef lane_number(const struct weft_emit *emit, uint32_t number) {
 /* Which lane, for each element of the k-th vector of memory, reads or writes it. */
 static LLVMValueRef mask_of_part(struct weft_emit *emit, LLVMValueRef mask, uint32_t k,
                                  uint32_t n) {
-    LLVMValueRef indices[WEFT_CPU_MAX_LANES];
+    LLVMValueRef indices[WEFT_NATIVE_MAX_LANES];
     for (uint32_t i = 0; i < emit->lanes; i++) {
         indices[i] = lane_number(emit, (k * emit->lanes + i) / n);
     }
@@ -227,7 +227,7 @@ static LLVMValueRef pick(struct weft_emit *emit, LLVMValueRef *parts, uint32_t n
     const uint32_t lanes = emit->lanes;
     LLVMValueRef made = NULL;
     for (uint32_t k = 0; k < n; k++) {
-        LLVMValueRef indices[WEFT_CPU_MAX_LANES];
+        LLVMValueRef indices[WEFT_NATIVE_MAX_LANES];
         for (uint32_t i = 0; i < lanes; i++) {
             const bool here = place[i] / lanes == k;
             indices[i] = lane_number(emit, here ? lanes + place[i] % lanes : i);
@@ -261,7 +261,7 @@ static void load_consecutive(struct weft_emit *emit, const struct access *access
         }
     }
     for (uint32_t c = 0; c < n; c++) {
-        uint32_t place[WEFT_CPU_MAX_LANES];
+        uint32_t place[WEFT_NATIVE_MAX_LANES];
         for (uint32_t i = 0; i < lanes; i++) {
             place[i] = i * n + c;
         }
@@ -286,7 +286,7 @@ static void store_consecutive(struct weft_emit *emit, const struct access *acces
         parts[c] = weft_emit_vector(emit, values[c]);
     }
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t place[WEFT_CPU_MAX_LANES] = {0};
+        uint32_t place[WEFT_NATIVE_MAX_LANES] = {0};
         for (uint32_t i = 0; i < lanes; i++) {
             const uint32_t element = k * lanes + i;
             place[i] = element % n * lanes + element / n;
@@ -319,7 +319,7 @@ static LLVMValueRef lane_address(struct weft_emit *emit, const struct access *ac
 
 static LLVMValueRef shuffle(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
                             const uint32_t *place, uint32_t count) {
-    LLVMValueRef indices[WEFT_CPU_MAX_LANES * MOST_TOGETHER];
+    LLVMValueRef indices[WEFT_NATIVE_MAX_LANES * MOST_TOGETHER];
     for (uint32_t i = 0; i < count; i++) {
         indices[i] = lane_number(emit, place[i]);
     }
@@ -329,7 +329,7 @@ static LLVMValueRef shuffle(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef
 /* Joins a power of 2 of vectors, each of `length`, into one. */
 static LLVMValueRef concatenate(struct weft_emit *emit, LLVMValueRef *parts, uint32_t count,
                                 uint32_t length) {
-    uint32_t place[WEFT_CPU_MAX_LANES * MOST_TOGETHER];
+    uint32_t place[WEFT_NATIVE_MAX_LANES * MOST_TOGETHER];
     for (uint32_t i = 0; i < count * length; i++) {
         place[i] = i;
     }
@@ -362,7 +362,7 @@ static void load_lanes(struct weft_emit *emit, const struct access *access,
     const uint32_t run = lanes_together(emit, access, shape);
     const LLVMTypeRef type = LLVMVectorType(access->scalar, run * n);
     for (uint32_t first = 0; first < instruction->n; first += n) {
-        LLVMValueRef parts[WEFT_CPU_MAX_LANES];
+        LLVMValueRef parts[WEFT_NATIVE_MAX_LANES];
         for (uint32_t i = 0; i < emit->lanes / run; i++) {
             parts[i] = LLVMBuildLoad2(emit->builder, type,
                                       lane_address(emit, access, shape, first, i * run), "");
@@ -371,7 +371,7 @@ static void load_lanes(struct weft_emit *emit, const struct access *access,
         }
         const LLVMValueRef all = concatenate(emit, parts, emit->lanes / run, run * n);
         for (uint32_t c = 0; c < n; c++) {
-            uint32_t place[WEFT_CPU_MAX_LANES];
+            uint32_t place[WEFT_NATIVE_MAX_LANES];
             for (uint32_t i = 0; i < emit->lanes; i++) {
                 place[i] = i * n + c;
             }
@@ -394,7 +394,7 @@ static void store_lanes(struct weft_emit *emit, const struct access *access,
         }
         const LLVMValueRef all = concatenate(emit, parts, n, emit->lanes);
         for (uint32_t i = 0; i < emit->lanes; i += run) {
-            uint32_t place[WEFT_CPU_MAX_LANES * MOST_TOGETHER];
+            uint32_t place[WEFT_NATIVE_MAX_LANES * MOST_TOGETHER];
             for (uint32_t k = 0; k < run * n; k++) {
                 place[k] = k % n * emit->lanes + i + k / n;
             }

@@ -33,7 +33,7 @@ void weft_emit_listen(struct weft_emit *emit) {
 }
 
 static LLVMTargetMachineRef make_machine(struct weft_emit *emit) {
-    const struct weft_cpu_machine *machine = weft_cpu_machine();
+    const struct weft_native_machine *machine = weft_native_machine();
     LLVMTargetRef target = NULL;
     char *message = NULL;
     if (LLVMGetTargetFromTriple(machine->triple, &target, &message)) {
@@ -83,7 +83,7 @@ static weft_status generate(uint8_t **elf, size_t *size, struct weft_emit *emit,
 
 static void set_layout(struct weft_emit *emit, LLVMTargetMachineRef machine) {
     const LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-    LLVMSetTarget(emit->module, weft_cpu_machine()->triple);
+    LLVMSetTarget(emit->module, weft_native_machine()->triple);
     LLVMSetModuleDataLayout(emit->module, layout);
     LLVMDisposeTargetData(layout);
 }

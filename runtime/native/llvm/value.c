@@ -33,7 +33,7 @@ LLVMValueRef weft_emit_number(const struct weft_emit *emit, LLVMValueRef like, u
     if (!weft_emit_is_vector(like)) {
         return LLVMConstInt(type, number, 1);
     }
-    LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
+    LLVMValueRef lanes[WEFT_NATIVE_MAX_LANES];
     for (uint32_t i = 0; i < emit->lanes; i++) {
         lanes[i] = LLVMConstInt(LLVMGetElementType(type), number, 1);
     }
@@ -79,7 +79,7 @@ LLVMValueRef weft_emit_scalar(struct weft_emit *emit, weft_ir_value value) {
 
 /* Difference of each lane to lane 0. */
 static LLVMValueRef steps(const struct weft_emit *emit, uint32_t type, struct weft_ir_shape shape) {
-    LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
+    LLVMValueRef lanes[WEFT_NATIVE_MAX_LANES];
     for (uint32_t i = 0; i < emit->lanes; i++) {
         lanes[i] = LLVMConstInt(emit->types[type],
                                 (uint64_t)weft_ir_lane_offset(emit->program, shape, i), 1);
@@ -144,7 +144,7 @@ LLVMValueRef weft_emit_exec(struct weft_emit *emit) {
 
 /* The upper half of a vector of so many elements or'ed to the lower one. */
 static LLVMValueRef fold_halves(struct weft_emit *emit, LLVMValueRef vector, uint32_t count) {
-    LLVMValueRef places[2][WEFT_CPU_MAX_LANES];
+    LLVMValueRef places[2][WEFT_NATIVE_MAX_LANES];
     for (uint32_t i = 0; i < count / 2; i++) {
         places[0][i] = weft_emit_u32(emit, i);
         places[1][i] = weft_emit_u32(emit, i + count / 2);
@@ -163,7 +163,7 @@ static LLVMValueRef fold_halves(struct weft_emit *emit, LLVMValueRef vector, uin
  * has been negated for empty when one of its lanes is.
  */
 static LLVMValueRef mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
-    LLVMValueRef places[WEFT_CPU_MAX_LANES];
+    LLVMValueRef places[WEFT_NATIVE_MAX_LANES];
     for (uint32_t i = 0; i < emit->lanes; i++) {
         places[i] = weft_emit_u32(emit, UINT32_C(1) << i);
     }

@@ -71,10 +71,10 @@ static void make_array(struct weft_emit *emit, const struct weft_ir_variable *va
     }
     /* Neither factor passes 2^14. */
     const uint32_t size = variable->slots * bytes_of(emit, variable, &slots[0]);
-    if (size > WEFT_CPU_LOCAL_MEMORY - emit->local_size) {
+    if (size > WEFT_NATIVE_LOCAL_MEMORY - emit->local_size) {
         weft_ir_error(emit->program, WEFT_UNSUPPORTED,
                       "more than %u bytes of arrays in the functions' variables of %u invocations",
-                      WEFT_CPU_LOCAL_MEMORY, emit->lanes);
+                      WEFT_NATIVE_LOCAL_MEMORY, emit->lanes);
         return;
     }
     emit->local_size += size;

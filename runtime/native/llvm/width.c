@@ -45,7 +45,8 @@ static bool is_plain(const struct weft_ir_program *program) {
 
 void weft_ir_widen(struct weft_ir_program *program) {
     const uint32_t lanes = 2 * program->lanes;
-    if (lanes > WEFT_CPU_MAX_LANES || program->local_size[0] % lanes != 0 || !is_plain(program)) {
+    if (lanes > WEFT_NATIVE_MAX_LANES || program->local_size[0] % lanes != 0 ||
+        !is_plain(program)) {
         return;
     }
     for (uint32_t i = 0; i < program->instruction_count; i++) {

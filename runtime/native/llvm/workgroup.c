@@ -182,16 +182,16 @@ static LLVMValueRef load_at(struct weft_emit *emit, LLVMValueRef base, uint64_t 
 
 static void load_call(struct weft_emit *emit) {
     const LLVMValueRef ranges =
-        load_at(emit, emit->call, offsetof(struct weft_cpu_call, ranges), emit->pointer);
-    emit->push = load_at(emit, emit->call, offsetof(struct weft_cpu_call, push), emit->pointer);
+        load_at(emit, emit->call, offsetof(struct weft_native_call, ranges), emit->pointer);
+    emit->push = load_at(emit, emit->call, offsetof(struct weft_native_call, push), emit->pointer);
     emit->scratch =
-        load_at(emit, emit->call, offsetof(struct weft_cpu_call, scratch), emit->pointer);
-    emit->halt = load_at(emit, emit->call, offsetof(struct weft_cpu_call, halt), emit->pointer);
+        load_at(emit, emit->call, offsetof(struct weft_native_call, scratch), emit->pointer);
+    emit->halt = load_at(emit, emit->call, offsetof(struct weft_native_call, halt), emit->pointer);
     for (uint32_t i = 0; i < emit->program->binding_count; i++) {
-        const uint64_t at = i * sizeof(struct weft_cpu_range);
+        const uint64_t at = i * sizeof(struct weft_native_range);
         emit->ranges[i] =
-            load_at(emit, ranges, at + offsetof(struct weft_cpu_range, data), emit->pointer);
-        emit->sizes[i] = load_at(emit, ranges, at + offsetof(struct weft_cpu_range, size),
+            load_at(emit, ranges, at + offsetof(struct weft_native_range, data), emit->pointer);
+        emit->sizes[i] = load_at(emit, ranges, at + offsetof(struct weft_native_range, size),
                                  emit->types[WEFT_IR_I64]);
     }
 }

@@ -30,7 +30,7 @@ struct weft_ir_source {
     uint32_t lanes; /* invocations of a subgroup: 4, 8 or 16 */
     /* Accesses outside of a binding, shared memory or push constants read 0 and write nothing, and those outside of an
      * invocation's array go to its nearest element, instead of being undefined. Offsets are of 32 bits and wrap. And
-     * loops end where weft_cpu_call::halt says so. */
+     * loops end where weft_native_call::halt says so. */
     bool checked;
 };
 

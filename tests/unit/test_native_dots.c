@@ -64,7 +64,7 @@ static struct weft_test_kernel_given given_of(uint32_t seed) {
 static bool check_lanes(const struct weft_test_kernel_module *module, uint32_t lanes) {
     enum { SEEDS = 8 };
     struct weft_test_kernel_given given = given_of(1);
-    struct weft_cpu_kernel *native =
+    struct weft_native_kernel *native =
         weft_test_native_compile(kernel.what, module, &given, lanes, false);
     for (uint32_t seed = 1; seed <= SEEDS; seed++) {
         uint32_t result[WORDS];
@@ -76,7 +76,7 @@ static bool check_lanes(const struct weft_test_kernel_module *module, uint32_t l
             WEFT_CHILD_EXPECT(memcmp(result + i, expected, sizeof expected) == 0);
         }
     }
-    weft_cpu_kernel_unload(&native, NULL);
+    weft_native_kernel_unload(&native, NULL);
     return true;
 }
 
@@ -84,11 +84,11 @@ static bool check_lanes(const struct weft_test_kernel_module *module, uint32_t l
 static bool check_target(void *target) {
     static const uint32_t widths[] = {WEFT_TEST_INTERPRETED, 4, 8, 16};
     WEFT_CHILD_EXPECT(setenv("WEFT_PROCESSOR_TARGET", target ? target : "", 1) == 0);
-    if (weft_cpu_machine_is_wrong()) {
+    if (weft_native_machine_is_wrong()) {
         (void)fprintf(stderr, "this processor does not run %s\n", (const char *)target);
         _exit(WEFT_CHILD_SKIPS);
     }
-    WEFT_CHILD_EXPECT(!target || strstr(weft_cpu_target(), target));
+    WEFT_CHILD_EXPECT(!target || strstr(weft_native_target(), target));
     const struct weft_test_kernel_module module = weft_test_kernel_compile(&kernel, "");
     for (uint32_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         WEFT_CHILD_EXPECT(check_lanes(&module, widths[i]));
@@ -99,7 +99,7 @@ static bool check_target(void *target) {
 
 #define TARGET(name, text)                                \
     WEFT_TEST(name) {                                     \
-        if (!weft_cpu_can_compile()) {                    \
+        if (!weft_native_can_compile()) {                 \
             skip();                                       \
         }                                                 \
         weft_test_in_child(check_target, (void *)(text)); \
@@ -121,7 +121,7 @@ TARGET(neon_dot_products, "generic+neon,+dotprod")
 static bool check_unknown(void *user) {
     (void)user;
     WEFT_CHILD_EXPECT(setenv("WEFT_PROCESSOR_TARGET", "x86-64-v9", 1) == 0);
-    WEFT_CHILD_EXPECT(weft_cpu_machine_is_wrong());
+    WEFT_CHILD_EXPECT(weft_native_machine_is_wrong());
     return true;
 }
 

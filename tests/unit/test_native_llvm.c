@@ -47,7 +47,7 @@ static void leave_no_room(void) {
 
 static bool says_so(const weft_device_info *info) {
     char first[64]; /* of as many reasons as there are libraries */
-    (void)snprintf(first, sizeof first, "%s", weft_cpu_compiler_fault());
+    (void)snprintf(first, sizeof first, "%s", weft_native_compiler_fault());
     return info->type == WEFT_DEVICE_SOFTWARE && info->usable && info->interpreted &&
            strstr(info->slow, "its kernels are interpreted") && first[0] != '\0' &&
            strstr(info->slow, first) && strstr(info->slow, "install LLVM, a version from 15 to 22");
@@ -120,9 +120,9 @@ WEFT_TEST_ON_HOST(the_processor_needs_no_driver, test) {
 }
 
 WEFT_TEST(a_program_starts_without_llvm) {
-    assert_true(weft_cpu_can_compile());
-    assert_in_range(weft_cpu_compiler_version(), 15, 22);
-    assert_string_not_equal(weft_cpu_compiler(), WEFT_CPU_INTERPRETER);
+    assert_true(weft_native_can_compile());
+    assert_in_range(weft_native_compiler_version(), 15, 22);
+    assert_string_not_equal(weft_native_compiler(), WEFT_NATIVE_INTERPRETER);
     assert_false(is_mapped("libLLVM"));
     assert_ok(weft_llvm_open(NULL));
     assert_true(is_mapped("libLLVM"));
@@ -152,8 +152,8 @@ WEFT_TEST_ON_HOST(threads_open_it_at_once, test) {
 #else
 
 WEFT_TEST(without_llvm_there_is_no_compiler) {
-    assert_false(weft_cpu_can_compile());
-    assert_string_equal(weft_cpu_compiler(), WEFT_CPU_INTERPRETER);
+    assert_false(weft_native_can_compile());
+    assert_string_equal(weft_native_compiler(), WEFT_NATIVE_INTERPRETER);
 }
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * What the processor's compiler makes out about a kernel: which branches and loops the lanes of a vector take alike, and
  * which accesses are one scalar, a whole vector, or scalars at a constant stride. Wrong answers give wrong results
- * (test_cpu_compile.c); answers that are too careful give slow code, which only these cases see.
+ * (test_native_compile.c); answers that are too careful give slow code, which only these cases see.
  */
 #include "native/kernel.h"
 #include "shader/glsl.h"
@@ -169,7 +169,7 @@ WEFT_TEST(lanes_part_only_where_they_must) {
 #else
 
 WEFT_TEST(nothing_is_made_out_without_llvm) {
-    assert_false(weft_cpu_can_compile());
+    assert_false(weft_native_can_compile());
 }
 
 #endif

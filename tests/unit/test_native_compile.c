@@ -24,10 +24,10 @@ static void expect(const struct weft_test_kernel *kernel,
     uint32_t result[WORDS];
     char where[32];
     memset(result, 0xAB, sizeof result);
-    struct weft_cpu_kernel *native =
+    struct weft_native_kernel *native =
         weft_test_native_compile(kernel->what, program, given, lanes, checked);
     weft_test_native_run(result, native, given, BYTES);
-    weft_cpu_kernel_unload(&native, NULL);
+    weft_native_kernel_unload(&native, NULL);
     (void)snprintf(where, sizeof where, "%u lanes%s", lanes, checked ? ", checked" : "");
     weft_test_kernel_compare(kernel, where, seed, expected, result);
 }
@@ -56,7 +56,7 @@ static void run_kernel(const struct weft_test_kernel *kernel) {
 }
 
 WEFT_TEST(kernels_give_the_bits_of_their_evaluation) {
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     for (size_t i = 0; i < weft_test_kernel_count; i++) {
@@ -68,7 +68,7 @@ WEFT_TEST(kernels_by_chance_give_the_bits_of_their_evaluation) {
     enum { KERNELS = 16 };
     static const char *const sizes[] = {LINE, "local_size_x = 20",
                                         "local_size_x = 3, local_size_y = 11"};
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     char body[24576], what[32];
@@ -84,7 +84,7 @@ WEFT_TEST(kernels_by_chance_give_the_bits_of_their_evaluation) {
 
 WEFT_TEST(other_kernels_give_the_same_bits_compiled_and_interpreted) {
     enum { LANES = 8 };
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     for (size_t i = 0; i < weft_test_other_kernel_count; i++) {
@@ -95,10 +95,10 @@ WEFT_TEST(other_kernels_give_the_same_bits_compiled_and_interpreted) {
             const struct weft_test_kernel_given given = weft_test_kernel_given(seed);
             uint32_t expected[WORDS];
             memset(expected, 0xAB, sizeof expected);
-            struct weft_cpu_kernel *native =
+            struct weft_native_kernel *native =
                 weft_test_native_compile(other->kernel.what, &program, &given, LANES, false);
             weft_test_native_run(expected, native, &given, BYTES);
-            weft_cpu_kernel_unload(&native, NULL);
+            weft_native_kernel_unload(&native, NULL);
             expect(&other->kernel, &program, &given, WEFT_TEST_INTERPRETED, false, expected, seed);
         }
         weft_free(NULL, program.words);
@@ -107,7 +107,7 @@ WEFT_TEST(other_kernels_give_the_same_bits_compiled_and_interpreted) {
 
 /* Reads 0, writes nothing, and nothing else changes. */
 WEFT_TEST(accesses_out_of_bounds_are_harmless_where_they_are_checked) {
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     const struct weft_test_kernel *wild = &weft_test_kernel_far;
@@ -115,10 +115,10 @@ WEFT_TEST(accesses_out_of_bounds_are_harmless_where_they_are_checked) {
     const struct weft_test_kernel_given given = weft_test_kernel_far_given();
     uint32_t result[WORDS];
     memset(result, 0xAB, sizeof result);
-    struct weft_cpu_kernel *native =
+    struct weft_native_kernel *native =
         weft_test_native_compile(wild->what, &program, &given, 8, true);
     weft_test_native_run(result, native, &given, (uint64_t)4 * 101);
-    weft_cpu_kernel_unload(&native, NULL);
+    weft_native_kernel_unload(&native, NULL);
     for (uint32_t i = 101; i < WORDS; i++) {
         assert_int_equal(result[i], 0xABABABABu);
     }
@@ -127,7 +127,7 @@ WEFT_TEST(accesses_out_of_bounds_are_harmless_where_they_are_checked) {
 
 /* Shared memory like bindings; of an invocation's own arrays the last element. */
 WEFT_TEST(a_kernel_reaches_no_memory_but_its_own_where_it_is_checked) {
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     const struct weft_test_kernel *wild = &weft_test_kernel_lost;
@@ -136,10 +136,10 @@ WEFT_TEST(a_kernel_reaches_no_memory_but_its_own_where_it_is_checked) {
     static const uint32_t widths[] = {4, 8, 16};
     for (uint32_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
         uint32_t result[WORDS];
-        struct weft_cpu_kernel *native =
+        struct weft_native_kernel *native =
             weft_test_native_compile(wild->what, &program, &given, widths[k], true);
         weft_test_native_run(result, native, &given, BYTES);
-        weft_cpu_kernel_unload(&native, NULL);
+        weft_native_kernel_unload(&native, NULL);
         weft_test_kernel_expect_found(result);
     }
     weft_free(NULL, program.words);
@@ -152,11 +152,11 @@ static void fail_each_allocation(struct weft_test_host *host,
     const struct weft_ir_source source = {
         .words = program.words, .size = program.size, .entry_point = "main", .lanes = 8};
     for (int rest = 0; rest < 2; rest++) {
-        struct weft_cpu_object object = {0};
+        struct weft_native_object object = {0};
         weft_status status = WEFT_OUT_OF_HOST_MEMORY;
         host->fail_rest = rest != 0;
         while (weft_test_next_failure(host, status)) {
-            status = weft_cpu_compile(&object, &source, &host->host);
+            status = weft_native_compile(&object, &source, &host->host);
             assert_int_equal(!object.bytes, status != WEFT_OK);
         }
         assert_in_range(host->failures, 10, 1000);
@@ -168,7 +168,7 @@ static void fail_each_allocation(struct weft_test_host *host,
 WEFT_TEST_ON_HOST(memory_that_ends_is_an_error, host) {
     static const char *const chosen[] = {"loops in loops", "functions that return early",
                                          "barriers in loops"};
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     uint32_t found = 0;
@@ -187,10 +187,10 @@ static void expect_refused(const struct weft_test_kernel_module *program, weft_s
                            const char *message) {
     const struct weft_ir_source source = {
         .words = program->words, .size = program->size, .entry_point = "main", .lanes = 8};
-    struct weft_cpu_object object = {0};
+    struct weft_native_object object = {0};
     struct weft_test_host host;
     weft_test_host_begin(&host);
-    assert_int_equal(weft_cpu_compile(&object, &source, &host.host), status);
+    assert_int_equal(weft_native_compile(&object, &source, &host.host), status);
     assert_non_null(strstr(weft_test_log(&host), message));
     assert_null(object.bytes);
     weft_test_host_end(&host);
@@ -208,7 +208,7 @@ WEFT_TEST(what_cannot_be_compiled_is_refused_by_name) {
          "2.0))); }",
          "GLSL.std.450 26"},
     };
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
@@ -243,7 +243,7 @@ WEFT_TEST(operands_that_do_not_fit_are_refused) {
         {1, 1, "is not a value"}, /* its type */
         {0, 2, "on 4 and 2 components"},
     };
-    if (!weft_cpu_can_compile()) {
+    if (!weft_native_can_compile()) {
         skip();
     }
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {

@@ -16,14 +16,14 @@
 #define HEADER  64
 
 static void load(const uint8_t *data, size_t size) {
-    struct weft_cpu_kernel *kernel = NULL;
-    const weft_status status = weft_cpu_kernel_load(&kernel, data, size, NULL);
+    struct weft_native_kernel *kernel = NULL;
+    const weft_status status = weft_native_kernel_load(&kernel, data, size, NULL);
     fuzz_expect((status == WEFT_OK) == (kernel != NULL));
     if (kernel && !kernel->interpreted) {
         const uintptr_t entry = (uintptr_t)kernel->entry, code = (uintptr_t)kernel->code;
         fuzz_expect(entry >= code && entry < code + kernel->code_size);
     }
-    weft_cpu_kernel_unload(&kernel, NULL);
+    weft_native_kernel_unload(&kernel, NULL);
 }
 
 static void load_with_hash(const uint8_t *data, size_t size) {
@@ -44,9 +44,9 @@ static void load_with_hash(const uint8_t *data, size_t size) {
 }
 
 static void load_elf(const uint8_t *data, size_t size) {
-    const struct weft_cpu_interface interface = {.local_size = {64, 1, 1}, .lanes = 4};
-    struct weft_cpu_object object = {0};
-    fuzz_expect(weft_cpu_object_pack(&object, &interface, data, size, NULL) == WEFT_OK);
+    const struct weft_native_interface interface = {.local_size = {64, 1, 1}, .lanes = 4};
+    struct weft_native_object object = {0};
+    fuzz_expect(weft_native_object_pack(&object, &interface, data, size, NULL) == WEFT_OK);
     load(object.bytes, object.size);
     weft_free(NULL, object.bytes);
 }
@@ -54,17 +54,17 @@ static void load_elf(const uint8_t *data, size_t size) {
 /* For other processors than this one, too. */
 static void link_elf(const uint8_t *data, size_t size) {
     struct weft_elf elf;
-    struct weft_cpu_layout layout;
+    struct weft_native_layout layout;
     if (weft_elf_open(&elf, data, size, NULL) != WEFT_OK ||
-        weft_cpu_layout_make(&layout, &elf, PAGE, NULL) != WEFT_OK) {
+        weft_native_layout_make(&layout, &elf, PAGE, NULL) != WEFT_OK) {
         return;
     }
     uint8_t *image = aligned_alloc(PAGE, layout.size);
     fuzz_expect(image != NULL);
     memset(image, 0, layout.size);
-    (void)weft_cpu_link(image, &layout, NULL);
+    (void)weft_native_link(image, &layout, NULL);
     free(image);
-    weft_cpu_layout_free(&layout, NULL);
+    weft_native_layout_free(&layout, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -12,12 +12,12 @@
 #define HEADER  64 /* of an object */
 #define HASH_AT 32
 
-static const struct weft_cpu_interface interface = {.local_size = {8, 4, 2},
-                                                    .lanes = 8,
-                                                    .scratch_size = 4096,
-                                                    .push_size = 8,
-                                                    .binding_count = 2,
-                                                    .bindings = {{0, 3}, {1, 7}}};
+static const struct weft_native_interface interface = {.local_size = {8, 4, 2},
+                                                       .lanes = 8,
+                                                       .scratch_size = 4096,
+                                                       .push_size = 8,
+                                                       .binding_count = 2,
+                                                       .bindings = {{0, 3}, {1, 7}}};
 
 /* What the C compiler of this build made of native_sample.c. */
 static uint8_t *read_sample(size_t *size) {
@@ -29,11 +29,11 @@ static uint8_t *read_data(const char *name, size_t *size) {
     return weft_test_read(weft_test_data(weft_test_text("native/%s", name)), size);
 }
 
-static struct weft_cpu_object pack_sample(struct weft_test_host *test) {
-    struct weft_cpu_object object = {0};
+static struct weft_native_object pack_sample(struct weft_test_host *test) {
+    struct weft_native_object object = {0};
     size_t size = 0;
     uint8_t *elf = read_sample(&size);
-    assert_ok(weft_cpu_object_pack(&object, &interface, elf, size, &test->host));
+    assert_ok(weft_native_object_pack(&object, &interface, elf, size, &test->host));
     free(elf);
     return object;
 }
@@ -49,27 +49,27 @@ static void set_hash(uint8_t *bytes, size_t size) {
 
 /* Loads, without calling it, what may be damaged. */
 static bool loads(const uint8_t *bytes, size_t size, struct weft_test_host *test) {
-    struct weft_cpu_kernel *kernel = NULL;
-    const weft_status status = weft_cpu_kernel_load(&kernel, bytes, size, &test->host);
+    struct weft_native_kernel *kernel = NULL;
+    const weft_status status = weft_native_kernel_load(&kernel, bytes, size, &test->host);
     assert_true(status == WEFT_OK || status == WEFT_BAD_FILE);
     assert_true((status == WEFT_OK) == (kernel != NULL));
-    weft_cpu_kernel_unload(&kernel, &test->host);
+    weft_native_kernel_unload(&kernel, &test->host);
     return status == WEFT_OK;
 }
 
 static bool elf_loads(const uint8_t *elf, size_t size, struct weft_test_host *test) {
-    struct weft_cpu_object object = {0};
-    assert_ok(weft_cpu_object_pack(&object, &interface, elf, size, &test->host));
+    struct weft_native_object object = {0};
+    assert_ok(weft_native_object_pack(&object, &interface, elf, size, &test->host));
     const bool result = loads(object.bytes, object.size, test);
     weft_free(&test->host, object.bytes);
     return result;
 }
 
 WEFT_TEST(the_target_names_this_processor) {
-    const struct weft_cpu_machine *machine = weft_cpu_machine();
-    assert_ptr_equal(machine, weft_cpu_machine());
-    assert_string_equal(machine->target, weft_cpu_target());
-    assert_int_equal(machine->lanes, weft_cpu_native_lanes());
+    const struct weft_native_machine *machine = weft_native_machine();
+    assert_ptr_equal(machine, weft_native_machine());
+    assert_string_equal(machine->target, weft_native_target());
+    assert_int_equal(machine->lanes, weft_native_lanes());
     assert_true(machine->lanes == 4 || machine->lanes == 8 || machine->lanes == 16);
     assert_non_null(strstr(machine->target, machine->cpu));
 #if defined(__x86_64__) && defined(__linux__)
@@ -88,11 +88,11 @@ WEFT_TEST(the_target_names_this_processor) {
 #endif
 }
 
-static void expect_results(const struct weft_cpu_kernel *kernel) {
+static void expect_results(const struct weft_native_kernel *kernel) {
     const uint32_t push[2] = {123, 456};
     uint32_t out[16];
-    const struct weft_cpu_range ranges[2] = {{out, sizeof out}, {out, sizeof push}};
-    const struct weft_cpu_call call = {.ranges = ranges, .push = push, .groups = {12, 1, 1}};
+    const struct weft_native_range ranges[2] = {{out, sizeof out}, {out, sizeof push}};
+    const struct weft_native_call call = {.ranges = ranges, .push = push, .groups = {12, 1, 1}};
     memset(out, 0xFF, sizeof out);
     kernel->entry(&call, 0, 10, 5, 12);
     /* The push constants; pick() of native_sample.c for 0 … 11, and y + z; what is left of the zeros. */
@@ -102,18 +102,18 @@ static void expect_results(const struct weft_cpu_kernel *kernel) {
 }
 
 WEFT_TEST_ON_HOST(a_packed_kernel_is_loaded_and_runs, test) {
-    if (weft_cpu_machine()->elf == 0) {
+    if (weft_native_machine()->elf == 0) {
         skip();
     }
-    struct weft_cpu_object object = pack_sample(test);
-    struct weft_cpu_kernel *kernel = NULL;
-    assert_ok(weft_cpu_kernel_load(&kernel, object.bytes, object.size, &test->host));
+    struct weft_native_object object = pack_sample(test);
+    struct weft_native_kernel *kernel = NULL;
+    assert_ok(weft_native_kernel_load(&kernel, object.bytes, object.size, &test->host));
     weft_free(&test->host, object.bytes);
     assert_memory_equal(&kernel->interface, &interface, sizeof interface);
     expect_results(kernel);
-    weft_cpu_kernel_unload(&kernel, &test->host);
+    weft_native_kernel_unload(&kernel, &test->host);
     assert_null(kernel);
-    weft_cpu_kernel_unload(&kernel, &test->host);
+    weft_native_kernel_unload(&kernel, &test->host);
 }
 
 #ifdef __linux__
@@ -135,12 +135,12 @@ static void read_access(char access[5], const void *address) {
 }
 
 WEFT_TEST_ON_HOST(code_is_never_writable, test) {
-    if (weft_cpu_machine()->elf == 0) {
+    if (weft_native_machine()->elf == 0) {
         skip();
     }
-    struct weft_cpu_object object = pack_sample(test);
-    struct weft_cpu_kernel *kernel = NULL;
-    assert_ok(weft_cpu_kernel_load(&kernel, object.bytes, object.size, &test->host));
+    struct weft_native_object object = pack_sample(test);
+    struct weft_native_kernel *kernel = NULL;
+    assert_ok(weft_native_kernel_load(&kernel, object.bytes, object.size, &test->host));
     char access[5];
     read_access(access, kernel->code);
     assert_string_equal(access, "r-xp");
@@ -150,23 +150,23 @@ WEFT_TEST_ON_HOST(code_is_never_writable, test) {
     __x86_64__) /* QEMU, which runs this for other processors, tells one access for code and constants */
     assert_string_equal(access, "r--p");
 #endif
-    weft_cpu_kernel_unload(&kernel, &test->host);
+    weft_native_kernel_unload(&kernel, &test->host);
     weft_free(&test->host, object.bytes);
 }
 #endif
 
 WEFT_TEST_ON_HOST(memory_may_run_out, test) {
-    struct weft_cpu_object object = {0};
+    struct weft_native_object object = {0};
     size_t size = 0;
     uint8_t *elf = read_sample(&size);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
     while (weft_test_next_failure(test, status)) {
-        struct weft_cpu_kernel *kernel = NULL;
-        status = weft_cpu_object_pack(&object, &interface, elf, size, &test->host);
+        struct weft_native_kernel *kernel = NULL;
+        status = weft_native_object_pack(&object, &interface, elf, size, &test->host);
         if (status == WEFT_OK) {
-            status = weft_cpu_kernel_load(&kernel, object.bytes, object.size, &test->host);
+            status = weft_native_kernel_load(&kernel, object.bytes, object.size, &test->host);
             weft_free(&test->host, object.bytes);
-            weft_cpu_kernel_unload(&kernel, &test->host);
+            weft_native_kernel_unload(&kernel, &test->host);
         }
     }
     assert_int_equal(test->failures, 3); /* the object, the kernel, the layout */
@@ -176,7 +176,7 @@ WEFT_TEST_ON_HOST(memory_may_run_out, test) {
 /* ---- objects that are refused ---- */
 
 WEFT_TEST_ON_HOST(no_part_of_an_object_is_one, test) {
-    struct weft_cpu_object object = pack_sample(test);
+    struct weft_native_object object = pack_sample(test);
     for (size_t size = 0; size < object.size; size++) {
         uint8_t *part = malloc(size + 1);
         memcpy(part, object.bytes, size);
@@ -203,7 +203,7 @@ WEFT_TEST_ON_HOST(a_part_of_an_elf_object_does_no_harm, test) {
 }
 
 WEFT_TEST_ON_HOST(damage_does_no_harm, test) {
-    struct weft_cpu_object object = pack_sample(test);
+    struct weft_native_object object = pack_sample(test);
     uint32_t still = 0;
     for (uint64_t round = 0; round < 6000; round++) {
         size_t size = 0;
@@ -219,52 +219,53 @@ WEFT_TEST_ON_HOST(damage_does_no_harm, test) {
         weft_test_host_reset(test);
     }
     weft_free(&test->host, object.bytes);
-    assert_true(weft_cpu_machine()->elf == 0 ||
+    assert_true(weft_native_machine()->elf == 0 ||
                 still > 0); /* what stands behind the hash was reached */
 }
 
 WEFT_TEST_ON_HOST(objects_of_other_processors_are_refused, test) {
-    struct weft_cpu_object object = pack_sample(test);
-    struct weft_cpu_kernel *kernel = NULL;
+    struct weft_native_object object = pack_sample(test);
+    struct weft_native_kernel *kernel = NULL;
     uint8_t *target = object.bytes + HEADER + 24 + 8 * interface.binding_count;
-    assert_memory_equal(target, weft_cpu_target(), strlen(weft_cpu_target()));
+    assert_memory_equal(target, weft_native_target(), strlen(weft_native_target()));
     target[0] ^= 1;
     set_hash(object.bytes, object.size);
     WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
-                        weft_cpu_kernel_load(&kernel, object.bytes, object.size, &test->host),
-                        "this processor is", weft_cpu_target());
+                        weft_native_kernel_load(&kernel, object.bytes, object.size, &test->host),
+                        "this processor is", weft_native_target());
     target[0] ^= 1;
     weft_store_bytes(object.bytes + 8, 2, 4);
     set_hash(object.bytes, object.size);
     WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
-                        weft_cpu_kernel_load(&kernel, object.bytes, object.size, &test->host),
+                        weft_native_kernel_load(&kernel, object.bytes, object.size, &test->host),
                         "another version");
     weft_free(&test->host, object.bytes);
 
     size_t size = 0;
-    const bool arm = weft_cpu_machine()->elf == WEFT_ELF_AARCH64;
+    const bool arm = weft_native_machine()->elf == WEFT_ELF_AARCH64;
     uint8_t *elf = read_data(arm ? "x86_64.o" : "aarch64.o", &size);
-    assert_ok(weft_cpu_object_pack(&object, &interface, elf, size, &test->host));
+    assert_ok(weft_native_object_pack(&object, &interface, elf, size, &test->host));
     WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
-                        weft_cpu_kernel_load(&kernel, object.bytes, object.size, &test->host),
+                        weft_native_kernel_load(&kernel, object.bytes, object.size, &test->host),
                         "ELF machine");
     weft_free(&test->host, object.bytes);
     free(elf);
 }
 
 WEFT_TEST_ON_HOST(an_interface_out_of_range_is_refused, test) {
-    struct weft_cpu_interface wrong[] = {interface, interface, interface, interface};
+    struct weft_native_interface wrong[] = {interface, interface, interface, interface};
     wrong[0].lanes = 5;
     wrong[1].local_size[1] = 0;
     wrong[2].local_size[0] = 1u << 31;
     wrong[3].local_size[2] = 33; /* 8 * 4 * 33 > 1024 */
     for (size_t i = 0; i < 4; i++) {
-        struct weft_cpu_object object = {0};
-        struct weft_cpu_kernel *kernel = NULL;
-        assert_ok(weft_cpu_object_pack(&object, &wrong[i], NULL, 0, &test->host));
-        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
-                            weft_cpu_kernel_load(&kernel, object.bytes, object.size, &test->host),
-                            i == 0 ? "lanes" : "local size");
+        struct weft_native_object object = {0};
+        struct weft_native_kernel *kernel = NULL;
+        assert_ok(weft_native_object_pack(&object, &wrong[i], NULL, 0, &test->host));
+        WEFT_EXPECT_REFUSED(
+            test, WEFT_BAD_FILE,
+            weft_native_kernel_load(&kernel, object.bytes, object.size, &test->host),
+            i == 0 ? "lanes" : "local size");
         weft_free(&test->host, object.bytes);
     }
 }
@@ -275,25 +276,25 @@ struct linked {
     uint8_t *file;
     size_t size;
     struct weft_elf elf;
-    struct weft_cpu_layout layout;
+    struct weft_native_layout layout;
     uint8_t *image;
 };
 
 static weft_status link_file(struct linked *linked, struct weft_test_host *test) {
     weft_status status = weft_elf_open(&linked->elf, linked->file, linked->size, &test->host);
     if (status == WEFT_OK) {
-        status = weft_cpu_layout_make(&linked->layout, &linked->elf, 4096, &test->host);
+        status = weft_native_layout_make(&linked->layout, &linked->elf, 4096, &test->host);
     }
     if (status == WEFT_OK) {
         linked->image = aligned_alloc(4096, linked->layout.size);
         memset(linked->image, 0, linked->layout.size);
-        status = weft_cpu_link(linked->image, &linked->layout, &test->host);
+        status = weft_native_link(linked->image, &linked->layout, &test->host);
     }
     return status;
 }
 
 static void unlink_file(struct linked *linked, struct weft_test_host *test) {
-    weft_cpu_layout_free(&linked->layout, &test->host);
+    weft_native_layout_free(&linked->layout, &test->host);
     free(linked->image);
     linked->image = NULL;
 }
@@ -470,8 +471,8 @@ WEFT_TEST_ON_HOST(a_function_that_is_not_there_is_named, test) {
     memcpy(find_bytes(linked.file, linked.size, "memset", 7), "malloc", 6);
     EXPECT_NO_KERNEL(&linked, test, "malloc is a function", "not there");
     memcpy(find_bytes(linked.file, linked.size, "malloc", 7), "memset", 6);
-    memcpy(find_bytes(linked.file, linked.size, WEFT_CPU_ENTRY, 14), "left", 4);
-    EXPECT_NO_KERNEL(&linked, test, "does not define the function " WEFT_CPU_ENTRY);
+    memcpy(find_bytes(linked.file, linked.size, WEFT_NATIVE_ENTRY, 14), "left", 4);
+    EXPECT_NO_KERNEL(&linked, test, "does not define the function " WEFT_NATIVE_ENTRY);
     free(linked.file);
 }
 
