@@ -139,15 +139,6 @@ weft_bounded weft_bounded_divide(weft_bounded a, weft_bounded b) {
     return result(quotient, (a.error + fabs(quotient) * b.error) / (fabs(b.value) - b.error));
 }
 
-/* Quotients are whole: exact as long as the roundings of a - rest and of the division are below 1/2. */
-static weft_bounded floor_quotient(weft_bounded a, weft_bounded b) {
-    const double value = weft_reference_binary(WEFT_BINARY_FLOOR_DIVIDE, a.value, b.value);
-    if (!isfinite(value)) {
-        return weft_bounded_divide(a, b);
-    }
-    return weft_bounded_near(value, fabs(value) > 0x1p22 ? 1.0 : 0.0);
-}
-
 /* Operators of exact numbers that are no arithmetic of float32. */
 static weft_bounded exact_binary(weft_binary op, weft_bounded a, weft_bounded b) {
     const double value = weft_reference_binary(op, a.value, b.value);
@@ -157,9 +148,8 @@ static weft_bounded exact_binary(weft_binary op, weft_bounded a, weft_bounded b)
                    ? weft_bounded_exact(value)
                    : weft_bounded_near(value, fabs(value) * SEVERAL);
     case WEFT_BINARY_MODULO:
-        return weft_bounded_rounded(value);
     case WEFT_BINARY_FLOOR_DIVIDE:
-        return floor_quotient(a, b);
+        return weft_bounded_rounded(value);
     default:
         return weft_bounded_exact(value);
     }

@@ -726,19 +726,84 @@ float weft_modulo(float a, float b)
     return weft_flush(uintBitsToFloat(floatBitsToUint(size) | sign));
 }
 
-// floor(a / b), from the exact remainder: the quotient of what is left is whole but for rounding. By +-0 it is a / b.
+// A whole number of any size: its first bits, at most 31, and those behind them, of which only this matters.
+struct weft_impl_whole {
+    uint first;
+    uint behind; // how many
+    bool some; // of them are 1
+    bool all;
+    bool left; // whether the quotient has a fraction, too
+};
+
+// floor(|a / b|), for numbers with bits a and b as of weft_impl_remainder: significands by integers, seven bits at a time.
+weft_impl_whole weft_impl_quotient(uint a, uint b)
+{
+    uint divisor = (b & WEFT_BITS_FRACTION) | WEFT_BITS_MIN_NORMAL;
+    uint rest = (a & WEFT_BITS_FRACTION) | WEFT_BITS_MIN_NORMAL;
+    weft_impl_whole whole;
+    whole.first = 0u;
+    whole.behind = 0u;
+    whole.some = false;
+    whole.all = true;
+    whole.left = a != 0u;
+    if (a < b || a < WEFT_BITS_MIN_NORMAL) {
+        return whole;
+    }
+    uint steps = (a >> 23) - (b >> 23);
+    whole.first = rest / divisor;
+    rest = rest % divisor;
+    while (steps != 0u) {
+        uint step = min(steps, 7u);
+        uint digit = (rest << step) / divisor;
+        rest = (rest << step) % divisor;
+        steps -= step;
+        if (whole.first < 0x1000000u) {
+            whole.first = (whole.first << step) | digit;
+        } else {
+            whole.behind += step;
+            whole.some = whole.some || digit != 0u;
+            whole.all = whole.all && digit + 1u == 1u << step;
+        }
+    }
+    whole.left = rest != 0u;
+    return whole;
+}
+
+weft_impl_whole weft_impl_next(weft_impl_whole whole) // and 1
+{
+    bool carries = whole.behind == 0u || whole.all;
+    whole.first += uint(carries);
+    whole.some = !carries;
+    return whole;
+}
+
+uint weft_impl_round_whole(weft_impl_whole whole) // the bits of the number nearest to it, an even one of two
+{
+    if (whole.first < 0x1000000u) {
+        return floatBitsToUint(float(whole.first));
+    }
+    uint over = uint(findMSB(whole.first)) - 23u;
+    uint kept = whole.first >> over;
+    uint cut = (whole.first << (31u - over)) << 1; // what is cut off, from the highest bit on
+    bool up = cut > 0x80000000u || (cut == 0x80000000u && (whole.some || (kept & 1u) != 0u));
+    uint exponent = over + whole.behind + 149u; // of `kept` without its highest bit
+    return min((exponent << 23) + kept + uint(up), WEFT_BITS_INF);
+}
+
+// floor(a / b), rounded once. By +-0 it is a / b; floor_divide(+-inf, b) = NaN, as Python has it.
 float weft_floor_divide(float a, float b)
 {
     uint ua = floatBitsToUint(a) & WEFT_BITS_ABS;
     uint ub = floatBitsToUint(b) & WEFT_BITS_ABS;
     if (!weft_impl_has_remainder(ua, ub)) {
-        return weft_div(a, b);
+        return ua == WEFT_BITS_INF && ub >= WEFT_BITS_MIN_NORMAL ? uintBitsToFloat(WEFT_BITS_NAN) : weft_div(a, b);
     }
-    uint sign = floatBitsToUint(a) & WEFT_BITS_SIGN;
-    uint r = ua < WEFT_BITS_MIN_NORMAL ? 0u : weft_impl_remainder(ua, ub);
-    bool down = sign != (floatBitsToUint(b) & WEFT_BITS_SIGN) && r != 0u;
-    float quotient = weft_round(weft_div(a - uintBitsToFloat(r | sign), b));
-    return down ? quotient - 1.0f : quotient;
+    uint sign = (floatBitsToUint(a) ^ floatBitsToUint(b)) & WEFT_BITS_SIGN;
+    weft_impl_whole whole = weft_impl_quotient(ua < WEFT_BITS_MIN_NORMAL ? 0u : ua, ub);
+    if (sign != 0u && whole.left) {
+        whole = weft_impl_next(whole);
+    }
+    return uintBitsToFloat(weft_impl_round_whole(whole) | sign);
 }
 
 #endif

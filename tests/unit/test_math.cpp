@@ -629,21 +629,42 @@ void test_pairs(void **) {
     }
 }
 
+/* floor(a / b) in whole numbers, for quotients below 2^63 of numbers whose exponents differ by so little. */
+double floor_of_quotient(std::uint32_t a, std::uint32_t b) {
+    const auto significand = [](std::uint32_t x) {
+        return std::int64_t{(x & 0x7fffffu) | 0x800000u};
+    };
+    const auto exponent = [](std::uint32_t x) { return static_cast<int>(x >> 23 & 0xffu); };
+    const int shift = exponent(a) - exponent(b);
+    const std::int64_t above = significand(a) << std::max(shift, 0);
+    const std::int64_t below = shift < -31 ? INT64_MAX : significand(b) << std::max(-shift, 0);
+    const std::int64_t whole =
+        above / below + (((a ^ b) >> 31 != 0u && above % below != 0) ? 1 : 0);
+    return (a ^ b) >> 31 != 0u ? -static_cast<double>(whole) : static_cast<double>(whole);
+}
+
+void check_floor_divide(std::uint32_t a, std::uint32_t b) {
+    const auto expected = static_cast<float>(floor_of_quotient(a, b));
+    for (const binary divide : {repro::weft_floor_divide, fused::weft_floor_divide}) {
+        const float got = divide(uintBitsToFloat(a), uintBitsToFloat(b));
+        if (floatBitsToUint(got) != floatBitsToUint(expected)) {
+            fail_msg("floor_divide(0x%08x, 0x%08x) is %g, expected %g", a, b,
+                     static_cast<double>(got), static_cast<double>(expected));
+        }
+    }
+}
+
 void test_floor_divide(void **) {
     std::uint64_t state = 0x9e3779b97f4a7c15u;
     for (std::uint64_t i = 0; i < 2000000u; ++i) {
         const std::uint64_t random = next_random(&state);
-        const std::uint32_t a = (static_cast<std::uint32_t>(random) & 0x87ffffffu) | 0x38000000u;
-        const std::uint32_t b =
-            (static_cast<std::uint32_t>(random >> 32) & 0x83ffffffu) | 0x3c000000u;
-        const double exact = std::floor(seen(a) / seen(b));
-        for (const binary divide : {repro::weft_floor_divide, fused::weft_floor_divide}) {
-            const float got = divide(uintBitsToFloat(a), uintBitsToFloat(b));
-            if (std::fabs(exact) < 0x1p22 && static_cast<double>(got) != exact) {
-                fail_msg("floor_divide(0x%08x, 0x%08x) is %g, expected %g", a, b,
-                         static_cast<double>(got), exact);
-            }
-        }
+        const auto a = static_cast<std::uint32_t>(random),
+                   b = static_cast<std::uint32_t>(random >> 32);
+        check_floor_divide((a & 0x87ffffffu) | 0x38000000u, (b & 0x83ffffffu) | 0x3c000000u);
+        check_floor_divide((a & 0x8fffffffu) | 0x40000000u,
+                           (b & 0x80ffffffu) | 0x40000000u); // to 2^31
+        check_floor_divide((a & 0x80fffff0u) | 0x4c000000u,
+                           (b & 0x80780000u) | 0x40000000u); // ties
     }
 }
 

@@ -203,7 +203,7 @@ typedef enum weft_binary {
     WEFT_BINARY_MAXIMUM = 5,      /**< likewise */
     WEFT_BINARY_POWER = 6,        /**< pow of C; of i32 with b < 0 as 1 / a^-b towards zero */
     WEFT_BINARY_MODULO = 7,       /**< a - b ⌊a/b⌋, exact, with b's sign: Python's % */
-    WEFT_BINARY_FLOOR_DIVIDE = 8, /**< ⌊a/b⌋: Python's // */
+    WEFT_BINARY_FLOOR_DIVIDE = 8, /**< ⌊a/b⌋, rounded once: Python's //, but a/b where b is 0 */
     WEFT_BINARY_EQUAL = 9,        /**< this and the next five give i32, 1 or 0 */
     WEFT_BINARY_NOT_EQUAL = 10,   /**< with NaN 1, where the others give 0 */
     WEFT_BINARY_LESS = 11,

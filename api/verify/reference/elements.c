@@ -21,13 +21,18 @@ static double modulo(double a, double b) {
     return rest != 0.0 && signbit(rest) != signbit(b) ? rest + b : copysign(rest, b);
 }
 
-static double floor_divide(double a, double b) {
-    if (b == 0.0 || !isfinite(a) || isnan(b)) {
+static double floor_divide(double dividend, double divisor) {
+    const double a = flushed(dividend), b = flushed(divisor);
+    if (b == 0.0 || isnan(a) || isnan(b)) {
         return a / b;
     }
-    const double rest = flushed(fmod(a, b));
-    const double quotient = isinf(b) ? 0.0 : nearbyint((a - rest) / b);
-    return rest != 0.0 && signbit(rest) != signbit(b) ? quotient - 1.0 : quotient;
+    if (isinf(a)) {
+        return (double)NAN;
+    }
+    const double rest = fmod(a, b);
+    const double size = isinf(b) ? 0.0 : nearbyint((fabs(a) - fabs(rest)) / fabs(b));
+    const bool down = signbit(a) != signbit(b) && rest != 0.0;
+    return copysign(down ? size + 1.0 : size, signbit(a) != signbit(b) ? -1.0 : 1.0);
 }
 
 static double power(double a, double b) {
