@@ -57,6 +57,23 @@ def write_json(path, value):
 
 def cross_folder(folder, labels=1):
     """A classifier of pairs in place of the encoder."""
+    modules = json.loads((folder / "modules.json").read_text("utf-8"))
+    config = _with_head(folder, "BertForSequenceClassification", "classifier", labels, ["bert.pooler.dense"])
+    write_json(folder / "modules.json", modules[:1])
+    return config
+
+
+def token_folder(folder, labels=3):
+    """A classifier of tokens in place of the encoder."""
+    return _with_head(folder, "BertForTokenClassification", "classifier", labels)
+
+
+def question_folder(folder):
+    """A model that finds answers in place of the encoder."""
+    return _with_head(folder, "BertForQuestionAnswering", "qa_outputs", 2)
+
+
+def _with_head(folder, architecture, head, labels, square=()):
     draw = np.random.default_rng(9)
     raw = (folder / "model.safetensors").read_bytes()
     size = int.from_bytes(raw[:8], "little")
@@ -69,10 +86,10 @@ def cross_folder(folder, labels=1):
         tensors[name if name.startswith("bert.") else f"bert.{name}"] = values
     config = json.loads((folder / "config.json").read_text("utf-8"))
     width = config["hidden_size"]
-    tensors |= {"bert.pooler.dense.weight": draw.normal(size=(width, width)), "bert.pooler.dense.bias": draw.normal(size=width),
-                "classifier.weight": draw.normal(size=(labels, width)), "classifier.bias": draw.normal(size=labels)}
+    for name, rows in [*((name, width) for name in square), (head, labels)]:
+        tensors |= {f"{name}.weight": draw.normal(size=(rows, width)), f"{name}.bias": draw.normal(size=rows)}
     write_tensors(folder / "model.safetensors", tensors)
-    config |= {"architectures": ["BertForSequenceClassification"], "id2label": {str(i): f"l{i}" for i in range(labels)}}
+    config |= {"architectures": [architecture], "id2label": {str(i): f"l{i}" for i in range(labels)}}
     write_json(folder / "config.json", config)
-    write_json(folder / "modules.json", json.loads((folder / "modules.json").read_text("utf-8"))[:1])
+    (folder / "modules.json").unlink()
     return config

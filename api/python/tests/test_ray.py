@@ -23,9 +23,12 @@ import pytest
 
 import weft
 from conftest import MODELS, ROOT
+from small_models import WORDS, sentence_folder, token_folder
 
 try:
+    import pyarrow
     import pyarrow.dataset
+    import pyarrow.parquet
     import ray
     import ray.data
 
@@ -179,6 +182,67 @@ def test_a_killed_worker_loses_nothing(cluster, texts, digest, tmp_path):
     assert outcome.digest == digest
 
 
+def parquet_example():
+    import ray_parquet  # by the cluster's path
+
+    return ray_parquet
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """Parquet with ids and texts, some 500 of all lengths."""
+    draw = np.random.default_rng(4)
+    texts = [" ".join(draw.choice(WORDS[4:], size=1 + number % 12)) for number in range(500)]
+    path = tmp_path_factory.mktemp("words") / "texts.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"id": [7 * number for number in range(500)], "text": texts}), path)
+    return path, texts
+
+
+class MortalOnce(weft.ray.Predictor):
+    """Ends its process once, in the middle of its work."""
+
+    def __init__(self, folder, text_column="text", *, killed, **how):
+        super().__init__(folder, text_column, **how)
+        self._killed = pathlib.Path(killed)
+
+    def __call__(self, batch):
+        made = super().__call__(batch)
+        if 7 * 250 in batch["id"]:
+            try:
+                self._killed.touch(exist_ok=False)
+            except FileExistsError:
+                return made
+            os.kill(os.getpid(), signal.SIGKILL)
+        return made
+
+
+@pytest.mark.parametrize(("workers", "batch", "mortal"), [(1, 500, False), (2, 7, False), (4, 64, False), (2, 32, True)])
+def test_vectors_are_those_of_the_command(cluster, words, tmp_path, workers, batch, mortal):
+    path, texts = words
+    folder = sentence_folder(tmp_path / "model")
+    how = {"predictor": MortalOnce, "killed": str(tmp_path / "killed")} if mortal else {}
+    parquet_example().predict(path, folder, "id", workers, tmp_path / "out", batch=batch, **how)
+    assert (tmp_path / "killed").exists() == mortal
+    (tmp_path / "texts.txt").write_text("".join(f"{text}\n" for text in texts), "utf-8")
+    run = subprocess.run([sys.executable, "-m", "weft", "embed", folder, "--lines", tmp_path / "texts.txt", "--out",
+                          tmp_path / "x.npy"], capture_output=True, text=True, check=False, timeout=LONGEST)
+    assert run.returncode == 0, run.stderr
+    digest = hashlib.sha256(np.load(tmp_path / "x.npy").tobytes()).hexdigest()
+    assert parquet_example().digest_of(tmp_path / "out", "id", "vector") == (500, digest)
+    ids = pyarrow.dataset.dataset(tmp_path / "out").to_table()["id"].to_pylist()
+    assert sorted(ids) == [7 * number for number in range(500)]
+
+
+def test_parts_of_texts_in_parquet(cluster, words, tmp_path):
+    path, texts = words
+    folder = sentence_folder(tmp_path / "model")
+    token_folder(folder)
+    parquet_example().predict(path, folder, "id", 2, tmp_path / "out", batch=50)
+    rows = pyarrow.dataset.dataset(tmp_path / "out").to_table().sort_by("id").to_pylist()
+    expected = weft.load(folder, weft.Device("processor")).entities(texts)
+    assert [row["entities"] for row in rows] == [[dict(vars(one)) for one in found] for found in expected]
+
+
 def test_an_error_of_a_text_reaches_the_caller(cluster):
     texts = ray.data.from_items([{"text": "a text"}, {"text": ""}])
     answers = texts.map_batches(weft.ray.Predictor, fn_constructor_kwargs={"folder": str(FOLDER)},
@@ -223,7 +287,7 @@ def test_accelerator_ids():
         weft.ray._given([], infos[:4])
 
 
-def test_a_predictor_without_a_cluster(classifier):
+def test_a_predictor_without_a_cluster(classifier, tmp_path):
     predictor = weft.ray.Predictor(FOLDER, "body", devices=classifier.device)
     bodies = np.array(["Dies ist ein Text.", b"C'est un texte.", "Dit is een tekst."], object)
     batch = predictor({"body": bodies, "id": np.arange(3)})
@@ -237,8 +301,11 @@ def test_a_predictor_without_a_cluster(classifier):
         predictor({"text": bodies})
     with pytest.raises(weft.InvalidArgument, match="expected a text, found int"):
         predictor({"body": np.arange(2)})
-    with pytest.raises(weft.Unsupported, match="expected a classifier, found task causal_lm"):
-        weft.ray.Predictor(MODELS / "text-fmmformer", devices=classifier.device)
+    with pytest.raises(weft.InvalidArgument, match="the column 'label' is there already: rename it"):
+        predictor({"body": bodies, "label": bodies})
+    ranker = weft.ray.Predictor(sentence_folder(tmp_path / "model"), "body", query_column="asked", devices=classifier.device)
+    with pytest.raises(weft.NotFound, match="no column 'asked' of queries: there are body"):
+        ranker({"body": bodies})
 
 
 def test_serving(cluster, classifier):
@@ -280,6 +347,24 @@ def test_serving(cluster, classifier):
         after = handle.counts.remote().result(timeout_s=LONGEST)
         assert after["texts"] == before["texts"] + 21
         assert 3 <= after["batches"] - before["batches"] <= 12
+    finally:
+        serve.shutdown()
+
+
+def test_serving_vectors_and_scores(cluster, tmp_path):
+    from ray import serve
+
+    folder = sentence_folder(tmp_path / "model")
+    model = weft.load(folder, weft.Device("processor"))
+    serve.start(http_options={"host": "127.0.0.1", "port": 0})
+    try:
+        handle = serve.run(weft.ray.deployment(folder), route_prefix=None)
+        assert handle.remote("the cat sat").result(timeout_s=LONGEST) == {"vector": model.embed("the cat sat").tolist()}
+        with pytest.raises(Exception, match="a text without a query"):
+            handle.remote("the cat", "a dog").result(timeout_s=LONGEST)
+        handle = serve.run(weft.ray.deployment(folder, with_queries=True), route_prefix=None)
+        score = model.rerank("a dog", ["the cat"])[0].score
+        assert handle.remote("the cat", "a dog").result(timeout_s=LONGEST) == {"score": score}
     finally:
         serve.shutdown()
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Weft on Ray: a predictor for Ray Data, a deployment for Ray Serve. It needs `pip install 'ray[data,serve]' pyarrow`.
 
-    texts = ray.data.from_items([{"text": "What language is this?"}, ...])
-    answers = texts.map_batches(weft.ray.Predictor, fn_constructor_kwargs={"folder": folder},
+    texts = ray.data.read_parquet("texts.parquet")
+    vectors = texts.map_batches(weft.ray.Predictor, fn_constructor_kwargs={"folder": folder},
                                 compute=ray.data.ActorPoolStrategy(size=4), batch_size=64, num_cpus=1)
+    vectors.drop_columns(["text"]).write_parquet("vectors")
 
     serve.run(weft.ray.deployment(folder, num_replicas=2, ray_actor_options={"num_gpus": 1}))
 
@@ -25,22 +26,22 @@ except ImportError as error:
     raise ImportError("weft.ray needs Ray, which is not installed here: pip install 'ray[data,serve]' pyarrow") from error
 
 from . import errors
+from ._columns import TextColumns
 from .device import Device, DeviceInfo, Math, devices
-from .model import Classification, Tokenizer, load
-from .pool import Pool, PooledModel, Select
+from .model import Tokenizer, load
+from .pool import Pool, Select
 from .program import Program
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     from ray import serve
     from starlette.requests import Request
     from starlette.responses import Response
 
-    Columns = dict[str, npt.NDArray[Any]]
+    from ._columns import Columns
 
-Outcome = Union[Classification, errors.WeftError]
+Outcome = Union["dict[str, Any]", errors.WeftError]
 
-__all__ = ["Classifier", "Predictor", "ProgramPredictor", "deployment", "worker_devices", "worker_pool", "worker_threads"]
+__all__ = ["Predictor", "ProgramPredictor", "Replica", "deployment", "worker_devices", "worker_pool", "worker_threads"]
 
 
 def worker_devices() -> list[int]:
@@ -86,38 +87,50 @@ def worker_pool(devices: Select | Sequence[Select] | None = None, *, math: Math 
 
 
 class Predictor:
-    """Classifies the texts of a column, for Ray Data: a class for `Dataset.map_batches`.
+    """Runs a model on the texts of a column, for Ray Data: a class for `Dataset.map_batches`. The other columns, such as ids,
+    stay as they are, and in reproducible mode the bits of the new ones depend on nothing but the row and the model.
 
-    It adds three columns: label, the likeliest one's name; probability, f64; and logits, f32 [labels] for each row, whose bits
-    in reproducible mode depend on nothing but the text and the model.
+    What it adds, by `ModelInfo.task`:
+
+    | task | columns | options |
+    |---|---|---|
+    | classify, next_sentence | label, the likeliest one's name; probability, f64; logits, f32 [labels] | |
+    | regress | values, f32 [labels] | |
+    | embed, hidden | vector, f32 [d] | of `Model.embed` |
+    | classify_tokens | entities, a list of {label, score, word, begin, end} | |
+    | causal_lm, text_to_text | generated, what goes on | of `Model.generate`; one seed for all |
+    | classify, regress, embed, with queries | score, f64, as of `Model.rerank` | of `Model.rerank` |
+    | classify_tokens, with questions | answer, score, begin, end, as of `Model.answer` | of `Model.answer` |
 
     Args:
-        folder: a classifier's folder; a path that holds for the workers.
+        folder: a model's folder; a path that holds for the workers.
         text_column: name of the column with the texts: str, or bytes in UTF-8.
-        devices: as of `worker_pool`, as all that follow.
+        query_column: name of the column with what each text is asked for; None: there are no queries.
+        devices: as of `worker_pool`, as the three that follow. Several share classification and regression only.
         math: see `Math`.
         threads: of a processor device.
         cache_dir: folder for compiled shaders.
         tokenizer: see `weft.load`; it is sent to the workers.
+        how: the options.
+
+    Raises Unsupported for other tasks, TypeError for other options.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], text_column: str = "text", *,
+    def __init__(self, folder: str | os.PathLike[str], text_column: str = "text", *, query_column: str | None = None,
                  devices: Select | Sequence[Select] | None = None, math: Math = "reproducible", threads: int | None = None,
-                 cache_dir: str | os.PathLike[str] | None = None, tokenizer: Tokenizer | None = None) -> None:
-        self._column = text_column
-        self._model = _classifier(worker_pool(devices, math=math, threads=threads, cache_dir=cache_dir), folder, tokenizer)
+                 cache_dir: str | os.PathLike[str] | None = None, tokenizer: Tokenizer | None = None, **how: Any) -> None:
+        self._column, self._query_column = text_column, query_column
+        model = worker_pool(devices, math=math, threads=threads, cache_dir=cache_dir).load(folder, tokenizer=tokenizer)
+        self._columns = TextColumns(model, os.fspath(folder), query_column is not None, how)
 
     def __call__(self, batch: Columns) -> Columns:
-        """The batch with the columns label, probability and logits."""
-        import numpy as np
-
-        if self._column not in batch:
-            raise errors.NotFound(f"no column {self._column!r} of texts: there are {', '.join(batch)}")
-        rows = self._model._rows(self._model._models[0]._sequences([_text(value) for value in batch[self._column]]))
-        answers = [self._model._classification(row) for row in rows]
-        logits = np.stack(rows) if rows else np.empty((0, self._model.info.label_count), np.float32)
-        return {**batch, "label": np.array([answer.label for answer in answers], object),
-                "probability": np.array([answer.probability for answer in answers], np.float64), "logits": logits}
+        """The batch with the new columns."""
+        queries = _texts_of(batch, self._query_column, "queries") if self._query_column is not None else []
+        made = self._columns(_texts_of(batch, self._column, "texts"), queries)
+        taken = [name for name in made if name in batch]
+        if taken:
+            raise errors.InvalidArgument(f"the column {taken[0]!r} is there already: rename it, as {', '.join(made)} are added")
+        return {**batch, **made}
 
 
 class ProgramPredictor:
@@ -159,71 +172,81 @@ class ProgramPredictor:
         return {**batch, **self._program.run(rows, self._symbols)}
 
 
-class Classifier:
+class Replica:
     """What `deployment` deploys: a model that requests share, which it runs together as they come.
 
-    Over HTTP it takes POST with {"text": "…"} and gives {"label": "…", "probability": 0.9}; what the model refuses is answered
-    with status 400 and {"error": "…"}. A handle's remote("…") gives the same dict.
+    Over HTTP it takes POST with {"text": "…"}, and {"query": "…", "text": "…"} where there are queries. It gives the columns of
+    `Predictor`, without logits: {"label": "…", "probability": 0.9}, {"vector": [0.1, …]}. What the model refuses is answered
+    with status 400 and {"error": "…"}. A handle's remote("…") or remote("text", "query") gives the same dict.
     """
 
     def __init__(self, folder: str, max_batch_size: int, batch_wait_timeout_s: float, tokenizer: Tokenizer | None,
-                 **devices: Any) -> None:
+                 with_queries: bool, how: dict[str, Any], **devices: Any) -> None:
         from ray import serve
 
-        self._model = _classifier(worker_pool(**devices), folder, tokenizer)
+        model = worker_pool(**devices).load(folder, tokenizer=tokenizer)
+        self._columns, self._asked = TextColumns(model, folder, with_queries, how), with_queries
         self._texts = self._batches = 0
-        self._classify: Any = serve.batch(max_batch_size=max_batch_size, batch_wait_timeout_s=batch_wait_timeout_s)(self._run)
+        self._answer: Any = serve.batch(max_batch_size=max_batch_size, batch_wait_timeout_s=batch_wait_timeout_s)(self._run)
 
-    async def __call__(self, request: str | Request) -> dict[str, Any] | Response:
+    async def __call__(self, request: str | Request, query: str | None = None) -> dict[str, Any] | Response:
         """A request over HTTP, or a text from a handle."""
         if isinstance(request, str):
-            return await self.classify(request)
+            return await self.answer(request, query)
         from starlette.responses import JSONResponse
 
         try:
             if request.method != "POST":
                 return JSONResponse({"error": f"expected POST, found {request.method}"}, 405, {"Allow": "POST"})
-            return await self.classify(_field(await request.body()))
+            fields = _fields(await request.body(), ("text", "query") if self._asked else ("text",))
+            return await self.answer(*fields)
         except (errors.InvalidArgument, errors.ShapeMismatch) as refused:
             return JSONResponse({"error": str(refused)}, 400)
 
-    async def classify(self, text: str) -> dict[str, Any]:
-        """The text's label with its probability. Raises what the model raises."""
-        outcome: Outcome = await self._classify(text)
+    async def answer(self, text: str, query: str | None = None) -> dict[str, Any]:
+        """What the model makes of a text. Raises what it raises."""
+        if (query is not None) != self._asked:
+            raise errors.InvalidArgument(f"expected {'a text and a query' if self._asked else 'a text without a query'}")
+        outcome: Outcome = await self._answer((text, query or ""))
         if isinstance(outcome, errors.WeftError):
             raise outcome
-        return {"label": outcome.label, "probability": outcome.probability}
+        return outcome
 
     def counts(self) -> dict[str, int]:
         """How many texts came so far, and in how many batches they were run."""
         return {"texts": self._texts, "batches": self._batches}
 
-    async def _run(self, texts: list[str]) -> list[Outcome]:
-        self._texts += len(texts)
+    async def _run(self, asked: list[tuple[str, str]]) -> list[Outcome]:
+        self._texts += len(asked)
         self._batches += 1
         # In another thread, so that requests are taken meanwhile.
-        return await asyncio.get_running_loop().run_in_executor(None, self._outcomes, texts)
+        return await asyncio.get_running_loop().run_in_executor(None, self._outcomes, asked)
 
-    def _outcomes(self, texts: list[str]) -> list[Outcome]:
+    def _outcomes(self, asked: list[tuple[str, str]]) -> list[Outcome]:
         try:
-            return [*self._model(texts)]
+            made = self._columns([text for text, _ in asked], [query for _, query in asked] if self._asked else [])
         except errors.WeftError as error:
-            if len(texts) == 1:
+            if len(asked) == 1:
                 return [error]
-            return [outcome for text in texts for outcome in self._outcomes([text])]  # only the one that is wrong is refused
+            return [outcome for one in asked for outcome in self._outcomes([one])]  # only the one that is wrong is refused
+        rows = {name: column.tolist() for name, column in made.items() if name != "logits"}
+        return [{name: row[index] for name, row in rows.items()} for index in range(len(asked))]
 
 
 def deployment(folder: str | os.PathLike[str], *, max_batch_size: int = 32, batch_wait_timeout_s: float = 0.01,
+               with_queries: bool = False, how: Mapping[str, Any] | None = None,
                devices: Select | Sequence[Select] | None = None, math: Math = "reproducible", threads: int | None = None,
                cache_dir: str | os.PathLike[str] | None = None, tokenizer: Tokenizer | None = None,
                **options: Any) -> serve.Application:
-    """A classifier for `ray.serve.run`: see `Classifier` for requests and answers.
+    """A model for `ray.serve.run`: see `Replica` for requests and answers.
 
     Args:
-        folder: a classifier's folder, which must be there wherever a replica runs.
+        folder: a model's folder, which must be there wherever a replica runs.
         max_batch_size: texts that are run together at most. Those of one length are one run of the device.
         batch_wait_timeout_s: seconds that a batch waits for more texts.
-        devices: as of `worker_pool`, as all that follow.
+        with_queries: whether each request has a query beside its text.
+        how: options of the model's task: see `Predictor`.
+        devices: as of `worker_pool`, as the three that follow.
         math: see `Math`.
         threads: of a processor device.
         cache_dir: folder for compiled shaders.
@@ -234,18 +257,11 @@ def deployment(folder: str | os.PathLike[str], *, max_batch_size: int = 32, batc
 
     # As many may be under way as fill one batch while another is run.
     options = {"name": "weft", "max_ongoing_requests": 2 * max_batch_size, **options}
-    deployed: Any = serve.deployment(**options)(Classifier)
+    deployed: Any = serve.deployment(**options)(Replica)
     application: serve.Application = deployed.bind(
-        os.path.abspath(folder), max_batch_size, batch_wait_timeout_s, tokenizer, devices=devices, math=math, threads=threads,
-        cache_dir=cache_dir)
+        os.path.abspath(folder), max_batch_size, batch_wait_timeout_s, tokenizer, with_queries, dict(how or {}),
+        devices=devices, math=math, threads=threads, cache_dir=cache_dir)
     return application
-
-
-def _classifier(pool: Pool, folder: str | os.PathLike[str], tokenizer: Tokenizer | None) -> PooledModel:
-    model = pool.load(folder, tokenizer=tokenizer)
-    if model.info.task not in ("classify", "next_sentence"):
-        raise errors.Unsupported(f"{os.fspath(folder)}: expected a classifier, found task {model.info.task}")
-    return model
 
 
 def _given(ids: Sequence[str], infos: Iterable[DeviceInfo]) -> list[int]:
@@ -267,6 +283,12 @@ def _given(ids: Sequence[str], infos: Iterable[DeviceInfo]) -> list[int]:
     return [graphics[int(name)].index for name in ids]
 
 
+def _texts_of(batch: Columns, column: str, what: str) -> list[str]:
+    if column not in batch:
+        raise errors.NotFound(f"no column {column!r} of {what}: there are {', '.join(batch)}")
+    return [_text(value) for value in batch[column]]
+
+
 def _text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8")
@@ -275,12 +297,13 @@ def _text(value: Any) -> str:
     return value
 
 
-def _field(body: bytes) -> str:
-    """The text of a request."""
+def _fields(body: bytes, names: Sequence[str]) -> list[str]:
+    """The texts of a request."""
+    wanted = "{" + ", ".join(f'"{name}": "…"' for name in names) + "}"
     try:
         found = json.loads(body)
     except ValueError as error:
-        raise errors.InvalidArgument(f"expected JSON, {{\"text\": \"…\"}}: {error}") from error
-    if not isinstance(found, dict) or not isinstance(found.get("text"), str):
-        raise errors.InvalidArgument("expected {\"text\": \"…\"}")
-    return str(found["text"])
+        raise errors.InvalidArgument(f"expected JSON, {wanted}: {error}") from error
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in names):
+        raise errors.InvalidArgument(f"expected {wanted}")
+    return [str(found[name]) for name in names]
