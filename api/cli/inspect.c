@@ -317,6 +317,15 @@ static int report(const inspect_state *state) {
     return weft_cli_validation_code(state->session.device);
 }
 
+/* A model that makes one text of another has no plan of a length: that of its encoder is shown, which says so by its task. */
+static weft_status take_encoder(weft_cli_session *session) {
+    weft_model *encoder = NULL;
+    WEFT_TRY(weft_model_without_head(&encoder, session->model));
+    weft_model_destroy(&session->model);
+    session->model = encoder;
+    return weft_model_get_info(encoder, &session->info);
+}
+
 static int load(inspect_state *state, const weft_cli_syntax *syntax) {
     const inspect_options *options = state->options;
     if (options->is_case) {
@@ -325,6 +334,9 @@ static int load(inspect_state *state, const weft_cli_syntax *syntax) {
             weft_cli_case_make(&state->of_case, options->model, &state->session.host));
     }
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    if (state->session.info.task == WEFT_TASK_TEXT_TO_TEXT) {
+        WEFT_CLI_TRY(weft_cli_exit_code(take_encoder(&state->session)));
+    }
     return choose_length(state, syntax);
 }
 
@@ -393,8 +405,10 @@ int weft_cli_inspect(int argc, char **argv) {
         .command = "inspect",
         .positionals = "MODEL",
         .positional_count = 1,
-        .summary = "Shows a model and its plan for a batch and a length: dispatches, submissions, "
-                   "bytes, and the driver's report on compiled kernels.",
+        .summary =
+            "Shows a model and its plan for a batch and a length: dispatches, submissions, "
+            "bytes, and the driver's report on compiled kernels. Of a model that makes one text of "
+            "another it shows the encoder.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

@@ -9,7 +9,8 @@ write_driver() {
     shift 3
     mkdir -p "$drivers"
     sed 's|"library_path"[[:space:]]*:[[:space:]]*"[^"]*"|"library_path": "'"$library"'"|' \
-        "$manifest" >"$drivers/$name.json"
+        "$manifest" >"$drivers/$name.json.new"
+    mv "$drivers/$name.json.new" "$drivers/$name.json" # a new file: another tree's may be a link to the old one
     if (($# > 0)); then
         printf '%s\n' "$@" >"$drivers/$name.env"
     else

@@ -754,7 +754,7 @@ WEFT_TEST_ON_GRAPH(test_tiles_change_no_bit, f) {
 }
 
 /* Nobody names a row: each is run by itself, in memory of its own, and the plan says how long it took. */
-WEFT_TEST_ON_GRAPH(test_rows_are_timed, f) {
+WEFT_TEST_ON_FRESH_GRAPH(test_rows_are_timed, f) {
     struct weft_test_run run = weft_test_begin(f->device);
     const float x[2] = {3.0F, 5.0F};
     weft_tensor inputs[2] = {weft_test_feed(&run, "a", weft_shape_of(1, 2), x),
