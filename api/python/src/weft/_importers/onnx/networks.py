@@ -92,11 +92,15 @@ def _conv_transpose(r: Reader, x: Any, weight: Any, bias: Any = None) -> Value:
 
 @row("MaxPool", "AveragePool")
 def _pool(r: Reader, x: Any) -> Value:
-    value, kernel = r.value(x), [int(one) for one in r.attribute("kernel_shape")]
     if r.outputs > 1:
         raise Refused("it gives indices")
-    windows = windows_of(r, kernel, value.shape[2:])
-    is_max, counts = r.node.op_type == "MaxPool", bool(r.attribute("count_include_pad", 0))
+    return pooled(r, r.value(x), r.node.op_type == "MaxPool")
+
+
+def pooled(r: Reader, value: Value, is_max: bool) -> Value:
+    """Windows of a value by the node's attributes."""
+    kernel = [int(one) for one in r.attribute("kernel_shape")]
+    windows, counts = windows_of(r, kernel, value.shape[2:]), bool(r.attribute("count_include_pad", 0))
     if r.attribute("ceil_mode", 0):
         if not is_max and counts:
             raise Refused("it rounds sizes up and counts pads")
