@@ -16,8 +16,9 @@ from . import (
     sequences,
     shapes,
     states,
+    tables,
     trees,
 )
 
 ALL = (branches, fused, movement, networks, ops, padding, quantized, random, recurrent, resize, scatter, sequences, shapes,
-       states, trees)
+       states, tables, trees)
