@@ -132,12 +132,14 @@ def _gather_elements(r: Reader, x: Any, indices: Any) -> Value:
 @row("GatherND")
 def _gather_nd(r: Reader, x: Any, indices: Any) -> Value:
     b, value, at = r.build, r.value(x), r.value(indices)
-    if r.attribute("batch_dims", 0):
-        raise Refused("it has batch_dims")
-    depth = at.shape[-1]
+    batches, depth = int(r.attribute("batch_dims", 0)), at.shape[-1]
     if not isinstance(depth, int):
         raise Refused("the length of an index is no number")
-    linear = b.linear_indices([b.select(at, -1, axis) for axis in range(depth)], value.shape[:depth])
+    parts = [b.reshape(b.arange(value.shape[axis]), [-1 if one == axis else 1 for one in range(at.rank - 1)])
+             for axis in range(batches)]
+    parts += [b.select(at, -1, axis) for axis in range(depth)]
+    depth += batches
+    linear = b.linear_indices(parts, value.shape[:depth])
     return b.take(b.reshape(value, [product(value.shape[:depth]), *value.shape[depth:]]), linear, 0)
 
 

@@ -20,7 +20,7 @@ from ..program.sizes import Size, Undecided
 from .constants import by_reference, dense, inlined, plain_array, uses
 from .missing import Missing, StandIns, graphs_of, is_sure, note_inside
 from .ports import Ports
-from .refused import Incomplete, NotConstant, Refused, no_row
+from .refused import Incomplete, NotConstant, NotNumbers, Refused, no_row
 from .types import RANDOM, Choices, Types, check_random, limits_of
 
 ROWS: dict[str, Callable[..., Any]] = {}
@@ -258,7 +258,8 @@ class Reader:
         text = f"{full_type(node)}: {refusal}"
         if isinstance(refusal, NotConstant) and self.ports.is_given(refusal.name):
             return f"{text}: give it in `fixed`"
-        sizes = [refusal.size] if isinstance(refusal, Undecided) else self._extents(node) if "no number" in text else []
+        sizes = self._extents(node) if "no number" in text else []
+        sizes = [refusal.size] if isinstance(refusal, (Undecided, NotNumbers)) else sizes
         names = dict.fromkeys(name for size in sizes for name in symbols_of(size) if name in self.program.symbols)
         own = " and ".join(self.ports.own_name(name) for name in names)
         return f"{text}: give {own} in `sizes` as a number" if own else text

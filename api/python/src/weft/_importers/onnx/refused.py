@@ -12,6 +12,14 @@ class Incomplete(Refused):
     """A graph inside a node lacks something, which is noted already."""
 
 
+class NotNumbers(Refused):
+    """Sizes that must be numbers at import, and are not: those that the expression `size` has."""
+
+    def __init__(self, why: str, size: object) -> None:
+        super().__init__(why)
+        self.size = size
+
+
 class NotConstant(Refused):
     """An input that must be known at import, and is not."""
 

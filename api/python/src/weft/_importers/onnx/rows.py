@@ -12,6 +12,7 @@ from . import (
     random,
     recurrent,
     resize,
+    sampling,
     scatter,
     sequences,
     shapes,
@@ -20,5 +21,5 @@ from . import (
     trees,
 )
 
-ALL = (branches, fused, movement, networks, ops, padding, quantized, random, recurrent, resize, scatter, sequences, shapes,
-       states, tables, trees)
+ALL = (branches, fused, movement, networks, ops, padding, quantized, random, recurrent, resize, sampling, scatter, sequences,
+       shapes, states, tables, trees)
