@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 import weft
 
 KINDS = {"f": TensorProto.FLOAT, "i": TensorProto.INT64, "u8": TensorProto.UINT8, "i8": TensorProto.INT8,
-         "d": TensorProto.DOUBLE, "b": TensorProto.BOOL}
+         "d": TensorProto.DOUBLE, "h": TensorProto.FLOAT16, "b": TensorProto.BOOL}
 MICROSOFT, ML = "com.microsoft", "ai.onnx.ml"
 
 

@@ -185,11 +185,63 @@ def test_random_numbers_as_inputs(device):
         np.testing.assert_allclose(program(x, noise), x + 2 + noise / 2, rtol=1e-6)
 
 
-def test_halves_pass_where_nothing_computes(device):
+def test_halves_are_rounded_where_they_are_cast_and_computed_in_float32(device):
     cast = [helper.make_node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16), helper.make_node("Transpose", ["h"], ["t"]),
             helper.make_node("Cast", ["t"], ["y"], to=TensorProto.FLOAT)]
     x = RNG.standard_normal((3, 5)).astype(np.float32)
-    np.testing.assert_array_equal(found(model(cast, {"x": ["n", 5]}), {"x": x}, device)[0], x.astype(np.float16).T)
-    cast[1] = helper.make_node("Mul", ["h", "h"], ["t"])
-    with pytest.raises(weft.Unsupported, match="Mul: it computes in float16"):
-        weft.from_onnx(model(cast, {"x": ["n", 5]}))
+    halves = x.astype(np.float16)
+    np.testing.assert_array_equal(found(model(cast, {"x": ["n", 5]}), {"x": x}, device)[0], halves.T)
+    cast[1] = helper.make_node("Mul", ["h", "c"], ["t"])
+    made = model(cast, {"x": ["n", 5]}, {"c": np.float16(0.3)})
+    np.testing.assert_array_equal(found(made, {"x": x}, device)[0], halves.astype(np.float32) * np.float32(np.float16(0.3)))
+    made = model([helper.make_node("MatMul", ["h", "w"], ["y"])], {"h": ["n", 5]}, {"w": np.ones((5, 2), np.float16)},
+                 kinds={"h": "h", "y": "h"})
+    expected = np.repeat(halves.astype(np.float64).sum(1, keepdims=True), 2, 1)
+    np.testing.assert_allclose(found(made, {"h": halves}, device)[0], expected, rtol=1e-6, atol=1e-6)
+
+
+# ---- ONNX Runtime's ops of bytes that a static quantizer writes ----
+
+SCALES = {"xs": np.float32(0.05), "xz": np.uint8(120), "ys": np.float32(1 / 256), "yz": np.uint8(3)}
+
+
+def to_bytes(y, scale=SCALES["ys"], zero=3):
+    return np.clip(np.round(y / np.float32(scale)) + zero, 0, 255)
+
+
+@pytest.mark.parametrize("opset, axis", [(13, -1), (13, 1), (12, 1), (12, 2)])
+def test_softmax_of_bytes(device, opset, axis):
+    node = helper.make_node("QLinearSoftmax", ["x", "xs", "xz", "ys", "yz"], ["y"], domain=MICROSOFT, axis=axis, opset=opset)
+    x = RNG.integers(0, 256, (2, 3, 4, 5)).astype(np.uint8)
+    numbers = (x.astype(np.float64) - 120) * np.float64(SCALES["xs"])
+    rows = numbers if opset == 13 else numbers.reshape(*x.shape[:axis], -1)
+    e = np.exp(rows - rows.max(axis if opset == 13 else -1, keepdims=True))
+    expected = to_bytes((e / e.sum(axis if opset == 13 else -1, keepdims=True)).reshape(x.shape))
+    y, = found(model([node], {"x": ["b", 3, 4, 5]}, SCALES, kinds={"x": "u8", "y": "u8"}), {"x": x}, device)
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_averages_of_bytes(device):
+    node = helper.make_node("QLinearAveragePool", ["x", "xs", "xz", "ys", "yz"], ["y"], domain=MICROSOFT, kernel_shape=[2, 2],
+                            strides=[2, 2])
+    x = RNG.integers(0, 256, (1, 3, 4, 6)).astype(np.uint8)
+    means = (x.astype(np.float64) - 120).reshape(1, 3, 2, 2, 3, 2).mean((3, 5)) * np.float64(SCALES["xs"])
+    given = {**SCALES, "ys": np.float32(0.03)}
+    y, = found(model([node], {"x": ["b", 3, 4, 6]}, given, kinds={"x": "u8", "y": "u8"}), {"x": x}, device)
+    expected = to_bytes(means, 0.03)
+    assert (np.abs(y - expected) <= 1).all() and (y == expected).mean() > 0.9  # ties of the rounded mean go either way
+
+
+@pytest.mark.parametrize("floats_", [False, True])
+def test_gemm_of_bytes(device, floats_):
+    w, a = RNG.integers(-128, 128, (5, 9)).astype(np.int8), RNG.integers(0, 256, (4, 9)).astype(np.uint8)
+    given = {"as": np.float32(0.5), "az": np.uint8(7), "w": w, "bs": np.float32([0.5, 0.25, 1, 2, 0.125]),
+             "bz": np.zeros(5, np.int8), "c": RNG.integers(-1000, 1000, 5).astype(np.int32), "ys": np.float32(64),
+             "yz": np.uint8(128)}
+    inputs = ["a", "as", "az", "w", "bs", "bz", "c"] + ([] if floats_ else ["ys", "yz"])
+    node = helper.make_node("QGemm", inputs, ["y"], domain=MICROSOFT, transB=1)
+    total = (a.astype(np.int64) - 7) @ w.T.astype(np.int64) + given["c"]
+    numbers = total * (given["bs"] * np.float32(0.5)).astype(np.float64)
+    kinds = {"a": "u8", "y": "f" if floats_ else "u8"}
+    y, = found(model([node], {"a": ["n", 9]}, {name: given[name] for name in inputs[1:]}, kinds=kinds), {"a": a}, device)
+    np.testing.assert_array_equal(y, numbers if floats_ else to_bytes(numbers, 64, 128))

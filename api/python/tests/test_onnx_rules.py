@@ -55,6 +55,17 @@ def test_pads_over_a_free_size(device, mode, pads):
             np.testing.assert_array_equal(program(x), expected)
 
 
+@pytest.mark.parametrize("auto", ["SAME_UPPER", "SAME_LOWER"])
+def test_windows_one_apart_keep_any_size(device, auto):
+    conv = helper.make_node("Conv", ["x", "w"], ["a"], auto_pad=auto, dilations=[2, 1])
+    pool = helper.make_node("AveragePool", ["a"], ["y"], auto_pad=auto, kernel_shape=[2, 3])
+    made = model([conv, pool], {"x": ["n", 2, "h", "w_"]}, {"w": floats(3, 2, 2, 4)})
+    check(made, [{"x": (1, 2, 5, 6)}, {"x": (2, 2, 8, 3)}], device)
+    strided = helper.make_node("Conv", ["x", "w"], ["y"], auto_pad=auto, strides=[2, 1])
+    with pytest.raises(weft.Unsupported, match=f"its auto_pad is {auto}, .* no numbers: give h in `sizes`"):
+        weft.from_onnx(model([strided], {"x": ["n", 2, "h", "w_"]}, {"w": floats(3, 2, 2, 4)}))
+
+
 def test_a_pad_up_to_a_multiple(device):
     """By what is missing to 8: from 1 to 8, whatever the size."""
     nodes = [helper.make_node("Shape", ["x"], ["s"], start=1), helper.make_node("Mod", ["s", "eight"], ["r"]),
@@ -198,6 +209,55 @@ def test_the_first_of_equal_ones(device, largest):
     order = np.argsort(-x[0] if largest else x[0], kind="stable")[:5]
     np.testing.assert_array_equal(at, order[None].repeat(2, 0))
     np.testing.assert_array_equal(y, x[:, order])
+
+
+def test_the_first_of_a_long_axis(device):
+    """Part by part, with equal ones in every part."""
+    x = RNG.integers(0, 300, (2, 5000)).astype(np.float32)
+    node = helper.make_node("TopK", ["x", "k"], ["y", "at"])
+    made = model([node], {"x": ["n", 5000]}, {"k": np.array([100])}, outputs=("y", "at"), kinds={"at": "i"})
+    y, at = found(made, {"x": x}, device)
+    order = np.argsort(-x, kind="stable")[:, :100]
+    np.testing.assert_array_equal(at, order)
+    np.testing.assert_array_equal(y, np.take_along_axis(x, order, 1))
+
+
+def test_more_than_an_axis_has_are_refused(device):
+    node = helper.make_node("TopK", ["x", "k"], ["y", "at"])
+    with pytest.raises(weft.Unsupported, match="it gives 9 of 7 elements"):
+        weft.from_onnx(model([node], {"x": ["n", 7]}, {"k": np.array([9])}, outputs=("y",)))
+    with weft.from_onnx(model([node], {"x": ["n", "m"]}, {"k": np.array([9])}, outputs=("y",)), device) as program:
+        assert program.symbols["m"].minimum == 9 and program(floats(2, 9)).shape == (2, 9)
+
+
+# ---- places that a tensor says ----
+
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+@pytest.mark.parametrize("around", ["zeros", "border"])
+@pytest.mark.parametrize("corners", [0, 1])
+def test_grids_over_free_sizes(device, mode, around, corners):
+    node = helper.make_node("GridSample", ["x", "g"], ["y"], mode=mode, padding_mode=around, align_corners=corners)
+    made = model([node], {"x": ["b", 3, "h", "w"], "g": ["b", "i", "j", 2]}, opset=20)
+    check(made, [{"x": (2, 3, 5, 4), "g": (2, 3, 6, 2)}, {"x": (1, 3, 9, 7), "g": (1, 2, 2, 2)}], device)
+
+
+@pytest.mark.parametrize("equation, terms", [
+    ("bij,bjk,kl->bil", ("bij", "bjk", "kl")), ("bhq,bkh,q,k->bk", ("bhq", "bkh", "q", "k")), ("ij,kl->ik", ("ij", "kl")),
+    ("abc,bd->ad", ("abc", "bd"))])
+def test_sums_of_products_of_several(device, equation, terms):
+    size = dict(zip("abcdhijklq", (2, 3, 4, 5, 6, 3, 2, 4, 5, 3)))
+    names = [f"x{at}" for at in range(len(terms))]
+    shapes = {name: tuple(size[letter] for letter in term) for name, term in zip(names, terms)}
+    check(model([helper.make_node("Einsum", names, ["y"], equation=equation)], shapes), [shapes], device)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_norms_of_whole_channels(device, p):
+    x = floats(2, 3, 4, 5)
+    node = helper.make_node("GlobalLpPool", ["x"], ["y"], p=p)
+    y, = found(model([node], {"x": ["n", 3, "h", "w"]}), {"x": x}, device)
+    expected = (np.abs(x.astype(np.float64))**p).sum((2, 3), keepdims=True)**(1 / p)
+    np.testing.assert_allclose(y, expected, rtol=1e-6)
 
 
 # ---- functions ----

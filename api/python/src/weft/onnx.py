@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | None = None, *,
               fixed: Mapping[str, Any] | None = None, sizes: Mapping[str, Any] | None = None, random_as_inputs: bool = False,
-              doubles_as_floats: bool = False) -> Program:
+              doubles_as_floats: bool = False, texts_as_indices: bool = False) -> Program:
     """A program of a model of ONNX, by the package onnx.
 
     Args:
@@ -34,17 +34,19 @@ def from_onnx(model: str | os.PathLike[str] | onnx.ModelProto, device: Device | 
         random_as_inputs: whether ops that draw random numbers become inputs, behind the others and named as the ops' results:
             of the normal distribution with mean 0 and deviation 1, or uniform from 0 to 1. Otherwise they are refused.
         doubles_as_floats: whether double is taken for float, in inputs and in arithmetic; otherwise that is refused.
+        texts_as_indices: whether classes that are texts become their places in the list of them; otherwise that is refused.
 
-    Types are float, int32, int64 and bool, and bytes where ops of quantized numbers take them; whole numbers have 32 bits, and
-    those of which sums or products of int64 may not fit are refused when they are given. Branches whose condition is known are
-    read, and loops of known trips unrolled. Raises Unsupported naming all ops that are missing or draw random numbers, how
+    Types are float, int32, int64 and bool, and bytes where ops of quantized numbers take them; float16 is computed in float32,
+    and rounded where the model casts to it; maps of ZipMap are arrays with a column for each class. Whole numbers have 32 bits,
+    and those of which sums or products of int64 may not fit are refused when they are given. Branches whose condition is known
+    are read, and loops of known trips unrolled. Raises Unsupported naming all ops that are missing or draw random numbers, how
     often and where; BadFile for a file that is none.
     """
     checked(device)
     from ._importers.onnx.trial import tried
     from ._importers.onnx.types import Choices
 
-    return tried(_reader(model, fixed, sizes, Choices(random_as_inputs, doubles_as_floats)), device)
+    return tried(_reader(model, fixed, sizes, Choices(random_as_inputs, doubles_as_floats, texts_as_indices)), device)
 
 
 def _reader(model: Any, fixed: Mapping[str, Any] | None, sizes: Mapping[str, Any] | None, choices: Choices) -> Reader:

@@ -38,6 +38,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
                         help="an input that becomes a constant: a number, numbers with commas, or a file FILE.npy")
     parser.add_argument("--random-as-inputs", action="store_true", help="make inputs of ops that draw random numbers")
     parser.add_argument("--doubles-as-floats", action="store_true", help="take double for float")
+    parser.add_argument("--texts-as-indices", action="store_true", help="give classes that are texts as their places")
     return parser.parse_args(arguments)
 
 
@@ -76,7 +77,7 @@ def _run(given: argparse.Namespace) -> int:
         model = _proto(given.file)
         _say("\n".join(described(model)))
         program = from_onnx(model, fixed=dict(given.fixed), sizes=dict(given.size), random_as_inputs=given.random_as_inputs,
-                            doubles_as_floats=given.doubles_as_floats)
+                            doubles_as_floats=given.doubles_as_floats, texts_as_indices=given.texts_as_indices)
         _say("\n".join(_of_program(program)))
         if given.out is not None:
             save(program, given.out)

@@ -43,6 +43,8 @@ def by_reference(node: onnx.NodeProto, given: Sequence[Any], opsets: Sequence[on
 def plain_array(tensor: onnx.TensorProto) -> np.ndarray[Any, Any]:
     """An initializer, in a type that NumPy has."""
     array = numpy_helper.to_array(tensor)
+    if array.dtype == object:  # texts
+        return array.astype(str)
     if array.dtype.name in _BYTES:
         return array.astype(_BYTES[array.dtype.name])
     return array.astype(np.float32) if array.dtype.kind == "V" or array.dtype.name == "bfloat16" else array

@@ -20,7 +20,7 @@ _UNKNOWN = "?"  # what sizes that nobody knows are called, which no size of a mo
 _MOST = 2**20
 _LARGEST_KEPT = 1024  # numbers of an initializer that shapes may depend on
 _OF_SIZES = re.compile(r"\b(sizes?|numbers?|constants?|shapes?|axis|axes|elements?)\b|\?")
-_KINDS: dict[int, Kind] = {onnx.TensorProto.FLOAT: "f32", **dict.fromkeys(
+_KINDS: dict[int, Kind] = {**dict.fromkeys((onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16), "f32"), **dict.fromkeys(
     (onnx.TensorProto.INT32, onnx.TensorProto.INT64, onnx.TensorProto.BOOL), "i32")}
 
 

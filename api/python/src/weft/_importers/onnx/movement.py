@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,9 +10,9 @@ from onnx import numpy_helper
 
 from ..program.ops import broadcast
 from ..program.program import Value, resolved
-from ..program.sizes import Extent, Size, divide, equal, is_below_zero, larger, product, smaller, truncated
-from .ops import cast
-from .reader import SHAPE_ROWS, Reader, Row, row, sizes_array
+from ..program.ratios import Ratio
+from ..program.sizes import Extent, Size, divide, equal, is_below_zero, larger, product, smaller
+from .reader import Reader, row, sizes_array
 from .refused import Refused
 
 _END = 2**31 - 1
@@ -134,12 +132,14 @@ def _gather_elements(r: Reader, x: Any, indices: Any) -> Value:
 @row("GatherND")
 def _gather_nd(r: Reader, x: Any, indices: Any) -> Value:
     b, value, at = r.build, r.value(x), r.value(indices)
-    if r.attribute("batch_dims", 0):
-        raise Refused("it has batch_dims")
-    depth = at.shape[-1]
+    batches, depth = int(r.attribute("batch_dims", 0)), at.shape[-1]
     if not isinstance(depth, int):
         raise Refused("the length of an index is no number")
-    linear = b.linear_indices([b.select(at, -1, axis) for axis in range(depth)], value.shape[:depth])
+    parts = [b.reshape(b.arange(value.shape[axis]), [-1 if one == axis else 1 for one in range(at.rank - 1)])
+             for axis in range(batches)]
+    parts += [b.select(at, -1, axis) for axis in range(depth)]
+    depth += batches
+    linear = b.linear_indices(parts, value.shape[:depth])
     return b.take(b.reshape(value, [product(value.shape[:depth]), *value.shape[depth:]]), linear, 0)
 
 
@@ -227,84 +227,21 @@ def _constant_of_shape(r: Reader, shape: Any) -> Value:
 
 @row("Range")
 def _range(r: Reader, start: Any, limit: Any, step: Any) -> Value:
-    first, end, by = (r.numbers(at, one).reshape(-1)[0] for at, one in enumerate((start, limit, step)))
-    if any(isinstance(one, (float, np.floating)) for one in (first, end, by)):
-        raise Refused("it counts in fractions up to what depends on an input")
-    by = int(by)
+    given = [r.numbers(at, one).reshape(-1)[0] for at, one in enumerate((start, limit, step))]
+    first, end, by = map(_whole, given)
+    if not isinstance(by, int) or by == 0:
+        raise Refused(f"its step is {by}")
     count = divide(end - first + by - (1 if by > 0 else -1), by)
-    return r.build.arange(larger(count, 0), first if isinstance(first, Size) else int(first), by)
+    found = r.build.arange(larger(count, 0), first, by)
+    return r.build.convert(found, "f32") if any(isinstance(one, (float, np.floating, Ratio)) for one in given) else found
 
 
-# ---- arrays of sizes ----
-
-def _shape_row(*types: str) -> Callable[[Row], Row]:
-    return row(*types, table=SHAPE_ROWS)
-
-
-def _each(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    found: Callable[[Any, Any], Any] = np.frompyfunc(function, 2, 1)
-    return found
-
-
-for _type, _do in {"Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b, "Div": _each(truncated),
-                   "Equal": _each(equal), "Less": lambda a, b: a < b,
-                   "Greater": lambda a, b: a > b, "GreaterOrEqual": lambda a, b: a >= b,
-                   "LessOrEqual": lambda a, b: a <= b}.items():
-    _shape_row(_type)(lambda r, a, b, do=_do: _array(do(np.asarray(a, object), np.asarray(b, object))))
-_shape_row("Mod")(lambda r, a, b: _array(_each(_rest if r.attribute("fmod", 0) else operator.mod)(
-    np.asarray(a, object), np.asarray(b, object))))
-_shape_row("Max")(lambda r, *given: _array(_folded(larger, given)))
-_shape_row("Min")(lambda r, *given: _array(_folded(smaller, given)))
-_shape_row("Neg")(lambda r, x: _array(-x))
-_shape_row("Identity")(lambda r, x: x)
-_shape_row("Squeeze")(lambda r, x, axes=None: np.squeeze(x, None if axes is None else tuple(r.ints(1, axes))))
-_shape_row("Unsqueeze")(lambda r, x, axes: np.expand_dims(x, tuple(r.ints(1, axes))))
-_shape_row("Concat")(
-    lambda r, *parts: _array(np.concatenate([np.asarray(part, object) for part in parts], r.attribute("axis"))))
-_shape_row("Gather")(lambda r, x, at: _array(np.take(x, np.asarray(at, np.int64), r.attribute("axis", 0))))
-_shape_row("Reshape")(lambda r, x, shape: np.reshape(x, r.ints(1, shape)))
-_shape_row("Transpose")(lambda r, x: np.transpose(x, r.attribute("perm")))
-_shape_row("Flatten")(lambda r, x: x.reshape(int(np.prod(x.shape[:r.attribute("axis", 1)])), -1))
-_shape_row("Expand")(lambda r, x, shape: np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(r.ints(1, shape)))))
-_shape_row("Tile")(lambda r, x, times: np.tile(x, r.ints(1, times)))
-_shape_row("Shape")(lambda r, x: np.array(np.shape(x), np.int64))
-_shape_row("ReduceProd")(lambda r, x, axes=None: _array(np.prod(x, keepdims=bool(r.attribute("keepdims", 1)))))
-_shape_row("Where")(lambda r, c, a, b: _array(np.where(np.asarray(c, bool), np.asarray(a, object), np.asarray(b, object))))
-
-
-def _rest(a: Any, b: Any) -> Any:
-    """With the sign of a."""
-    return a - b * truncated(a, b)
-
-
-def _array(found: Any) -> Any:
-    array = np.asarray(found)
-    if array.dtype != object:
-        return array
-    truths = array.size > 0 and all(isinstance(one, (bool, np.bool_)) for one in array.reshape(-1))
-    return array.astype(bool) if truths else sizes_array(array)
-
-
-def _folded(function: Any, given: Any) -> Any:
-    found = np.asarray(given[0], object)
-    for one in given[1:]:
-        found = np.frompyfunc(function, 2, 1)(found, np.asarray(one, object))
-    return found
-
-
-@_shape_row("Cast")
-def _cast_sizes(r: Reader, x: Any) -> Any:
-    if r.attribute("to") in (6, 7):
-        return x
-    return cast(r, x)
-
-
-@_shape_row("Slice")
-def _slice_sizes(r: Reader, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
-    first, last = r.ints(1, starts), r.ints(2, ends)
-    at = list(range(len(first))) if axes is None else r.ints(3, axes)
-    every = [1] * len(first) if steps is None else r.ints(4, steps)
-    cuts = [slice(None)] * x.ndim
-    for axis, start, end, step in zip(at, first, last, every):
-        cuts[axis] = slice(start, None if step < 0 and end < -_END else end, step)
-    return _array(x[tuple(cuts)])
+def _whole(number: Any) -> Extent:
+    """A number or size that may be told in floats."""
+    if isinstance(number, Size):
+        return number
+    if isinstance(number, Ratio) and number.below == 1:
+        return number.above
+    if isinstance(number, Ratio) or number != int(number):
+        raise Refused("it counts in fractions up to what depends on an input")
+    return int(number)

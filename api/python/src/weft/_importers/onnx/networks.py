@@ -14,7 +14,7 @@ from ..program.sizes import Extent, divide, product
 from ..program.transposed import conv_transpose
 from ..program.windows import Windows, conv, pool
 from .reader import Reader, row
-from .refused import Refused
+from .refused import NotNumbers, Refused
 
 
 @row("MatMul")
@@ -50,9 +50,11 @@ def windows_of(r: Reader, kernel: list[int], extents: tuple[Extent, ...]) -> Win
     if auto in ("NOTSET", "VALID"):
         pads = [int(one) for one in r.attribute("pads", [0] * 2 * axes)] if auto == "NOTSET" else [0] * 2 * axes
         return Windows(kernel, strides, pads, dilations)
-    if not all(isinstance(extent, int) for extent in extents):
-        raise Refused(f"its auto_pad is {auto}, and sizes are no numbers")
-    needs = [max((math.ceil(int(str(extent)) / stride) - 1) * stride + dilation * (size - 1) + 1 - int(str(extent)), 0)
+    free = [extent for extent, stride in zip(extents, strides) if stride != 1 and not isinstance(extent, int)]
+    if free:
+        raise NotNumbers(f"its auto_pad is {auto}, its strides are {strides}, and sizes are no numbers", product(free))
+    needs = [dilation * (size - 1) if stride == 1 else  # whatever the extent is
+             max((math.ceil(int(str(extent)) / stride) - 1) * stride + dilation * (size - 1) + 1 - int(str(extent)), 0)
              for extent, stride, dilation, size in zip(extents, strides, dilations, kernel)]
     less, more = [need // 2 for need in needs], [need - need // 2 for need in needs]
     return Windows(kernel, strides, less + more if auto == "SAME_UPPER" else more + less, dilations)
@@ -92,19 +94,23 @@ def _conv_transpose(r: Reader, x: Any, weight: Any, bias: Any = None) -> Value:
 
 @row("MaxPool", "AveragePool")
 def _pool(r: Reader, x: Any) -> Value:
-    value, kernel = r.value(x), [int(one) for one in r.attribute("kernel_shape")]
     if r.outputs > 1:
         raise Refused("it gives indices")
-    windows = windows_of(r, kernel, value.shape[2:])
-    is_max, counts = r.node.op_type == "MaxPool", bool(r.attribute("count_include_pad", 0))
+    return pooled(r, r.value(x), r.node.op_type == "MaxPool")
+
+
+def pooled(r: Reader, value: Value, is_max: bool) -> Value:
+    """Windows of a value by the node's attributes."""
+    kernel = [int(one) for one in r.attribute("kernel_shape")]
+    windows, counts = windows_of(r, kernel, value.shape[2:]), bool(r.attribute("count_include_pad", 0))
     if r.attribute("ceil_mode", 0):
         if not is_max and counts:
             raise Refused("it rounds sizes up and counts pads")
-        windows = _rounded_up(windows, value.shape[2:])
+        windows = rounded_up(windows, value.shape[2:])
     return pool(r.build, "max" if is_max else "average", value, windows, counts)
 
 
-def _rounded_up(windows: Windows, extents: tuple[Extent, ...]) -> Windows:
+def rounded_up(windows: Windows, extents: tuple[Extent, ...]) -> Windows:
     """With more pads behind, so that the last window begins inside."""
     pads, axes = list(windows.pads), len(windows.kernel)
     for at, extent in enumerate(extents):
@@ -202,25 +208,33 @@ def _einsum(r: Reader, *given: Any) -> Value:
     return einsum(r.build, terms, values, output.replace("...", free))
 
 
+def _summed(b: Builder, term: str, value: Value, kept: set[str]) -> tuple[str, Value]:
+    """Without the letters that nothing else has."""
+    gone = [at for at, letter in enumerate(term) if letter not in kept]
+    return "".join(letter for letter in term if letter in kept), b.reduce("sum", value, gone, False) if gone else value
+
+
 def einsum(b: Builder, terms: list[str], values: list[Value], output: str) -> Value:
     """Sums of products over letters of one or two values."""
     if any(len(set(term)) != len(term) for term in terms):
         raise Refused("a letter is twice in one operand")
+    while len(values) > 2:  # two at a time, with the letters that are still needed
+        rest = set(output).union(*terms[2:])
+        kept = "".join(dict.fromkeys(letter for letter in terms[0] + terms[1] if letter in rest))
+        terms, values = [kept, *terms[2:]], [einsum(b, terms[:2], values[:2], kept), *values[2:]]
     if len(values) == 1:
         gone = [at for at, letter in enumerate(terms[0]) if letter not in output]
         summed = b.reduce("sum", values[0], gone, False)
         kept = [letter for letter in terms[0] if letter in output]
         return b.permute(summed, [kept.index(letter) for letter in output])
-    if len(values) != 2:
-        raise Refused("it has more than two operands")
-    one, other = terms
+    pairs = [_summed(b, *pair) for pair in zip(terms, values, (set(output).union(terms[1]), set(output).union(terms[0])))]
+    (one, other), values = [term for term, _ in pairs], [value for _, value in pairs]
+    terms = [one, other]
     shared = [letter for letter in one if letter in other]
     batch = [letter for letter in shared if letter in output]
     inner = [letter for letter in shared if letter not in output]
     size = {letter: extent for term, value in zip(terms, values) for letter, extent in zip(term, value.shape)}
     rows, columns = ([letter for letter in term if letter not in shared] for term in (one, other))
-    if any(letter not in output for letter in (*rows, *columns)):
-        raise Refused("it sums over a letter of one operand")
 
     def matrix(value: Value, term: str, groups: list[list[str]]) -> Value:
         moved = b.permute(value, [term.index(letter) for group in groups for letter in group])

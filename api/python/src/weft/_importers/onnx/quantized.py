@@ -12,7 +12,8 @@ from onnx import helper
 from ..program import integers
 from ..program.integers import Limits, centred, dequantized, quantized
 from ..program.program import Value, resolved
-from .networks import windows_of
+from ..program.sizes import product
+from .networks import pooled, windows_of
 from .reader import Reader, row
 from .refused import Refused
 
@@ -239,6 +240,41 @@ def _qlinear_pool(r: Reader, x: Any, x_scale: Any, x_zero: Any, y_scale: Any, y_
         raise Refused("its channels are last")
     value = _dequantized_whole(r, x, x_scale, x_zero)
     return _quantized_whole(r, 4, r.build.reduce("mean", value, list(range(2, value.rank)), True), y_scale, y_zero)
+
+
+@row("QLinearAveragePool", domain=MICROSOFT)
+def _qlinear_average(r: Reader, x: Any, x_scale: Any, x_zero: Any, y_scale: Any, y_zero: Any = None) -> Value:
+    if r.attribute("channels_last", 0):
+        raise Refused("its channels are last")
+    return _quantized_whole(r, 4, pooled(r, _dequantized_whole(r, x, x_scale, x_zero), False), y_scale, y_zero)
+
+
+@row("QLinearSoftmax", domain=MICROSOFT)
+def _qlinear_softmax(r: Reader, x: Any, x_scale: Any, x_zero: Any, y_scale: Any, y_zero: Any = None) -> Value:
+    b, value = r.build, _dequantized_whole(r, x, x_scale, x_zero)
+    axis = resolved(int(r.attribute("axis", -1)), value.rank)
+    if int(r.attribute("opset", 13)) >= 13:
+        found = b.softmax(value, axis)
+    else:  # over all axes from that one on
+        rows = b.reshape(value, [*value.shape[:axis], product(value.shape[axis:])])
+        found = b.reshape(b.softmax(rows, -1), value.shape)
+    return _quantized_whole(r, 4, found, y_scale, y_zero)
+
+
+@row("QGemm", domain=MICROSOFT)
+def _quantized_gemm(r: Reader, a: Any, a_scale: Any, a_zero: Any, b: Any, b_scale: Any, b_zero: Any, c: Any = None,
+                    y_scale: Any = None, y_zero: Any = None) -> Value:
+    """Sums of bytes with a bias of whole numbers, in the scale of the result, or in floats where it has none."""
+    build, alpha = r.build, float(r.attribute("alpha", 1.0))
+    x, y = (build.swap(r.value(one), 0, 1) if r.attribute(name, 0) else r.value(one)
+            for one, name in ((a, "transA"), (b, "transB")))
+    x, y = centred(build, x, _rows(r, x, a_zero, -2)), centred(build, y, _rows(r, y, b_zero, -1))
+    total = integers.matmul(build, x, y, _most(r.type_of(0, a), a_zero))
+    total = total if c is None else build.add(total, r.value(c, "i32"))
+    scales = build.affine(build.multiply(_one(r, a_scale, -2), _one(r, b_scale, -1)), alpha, 0.0)
+    if y_scale is not None:
+        return _requantized(r, 8, total, scales, y_scale, y_zero)
+    return build.multiply(build.convert(total, "f32"), scales)
 
 
 @row("QLinearConcat", domain=MICROSOFT)

@@ -15,11 +15,12 @@ from ..program.examples import symbols_of
 from ..program.ops import Builder
 from ..program.program import Kind, Program, Value
 from ..program.range import check_whole_numbers
+from ..program.ratios import Inexact, Ratio
 from ..program.sizes import Size, Undecided
 from .constants import by_reference, dense, inlined, plain_array, uses
 from .missing import Missing, StandIns, graphs_of, is_sure, note_inside
 from .ports import Ports
-from .refused import Incomplete, NotConstant, Refused
+from .refused import Incomplete, NotConstant, NotNumbers, Refused, no_row
 from .types import RANDOM, Choices, Types, check_random, limits_of
 
 ROWS: dict[str, Callable[..., Any]] = {}
@@ -97,8 +98,7 @@ class Reader:
     def value(self, given: Any, kind: Kind | None = None) -> Value:
         """A value of an input."""
         if isinstance(given, np.ndarray) and given.dtype == object:
-            parts = [self.build.reshape(self.build.size(extent), [1]) for extent in given.reshape(-1)]
-            given = self.build.reshape(self.build.concat(parts, 0), given.shape)
+            given = self._of_sizes(given)
         if not isinstance(given, Value):
             known = self._constants.get(id(given))
             if known is None:
@@ -108,6 +108,22 @@ class Reader:
             given = known[1]
         found: Value = given if kind is None else self.build.convert(given, kind)
         return found
+
+    def _of_sizes(self, given: np.ndarray[Any, Any]) -> Value:
+        b, parts = self.build, [self._of_size(one) for one in given.reshape(-1)]
+        if any(part.dtype == "f32" for part in parts):
+            parts = [b.convert(part, "f32") for part in parts]
+        return b.reshape(b.concat([b.reshape(part, [1]) for part in parts], 0), given.shape)
+
+    def _of_size(self, one: Any) -> Value:
+        """A number, a size or a quotient of sizes; [] of i32, or f32."""
+        b = self.build
+        if isinstance(one, float):
+            return b.constant(one, "f32")
+        if not isinstance(one, Ratio):
+            return b.size(one)
+        above = b.convert(b.size(one.above), "f32")
+        return above if one.below == 1 else b.divide(above, b.convert(b.size(one.below), "f32"))
 
     def numbers(self, index: int, given: Any) -> np.ndarray[Any, Any]:
         """The numbers, or sizes, of an input that must be known; `index`: which."""
@@ -233,7 +249,7 @@ class Reader:
             except Refused as error:
                 return f"{full_type(node)}: {error}"
         known = full_type(node) in ROWS or full_type(node) in SHAPE_ROWS
-        return None if known else f"{full_type(node)}: there is no such op"
+        return None if known else f"{full_type(node)}: {no_row(full_type(node))}"
 
     def _told(self, node: onnx.NodeProto, refusal: Exception, doubtful: bool) -> str | None:
         """A refusal in words; None: it may only come from what stands for a result that is missing."""
@@ -242,7 +258,8 @@ class Reader:
         text = f"{full_type(node)}: {refusal}"
         if isinstance(refusal, NotConstant) and self.ports.is_given(refusal.name):
             return f"{text}: give it in `fixed`"
-        sizes = [refusal.size] if isinstance(refusal, Undecided) else self._extents(node) if "no number" in text else []
+        sizes = self._extents(node) if "no number" in text else []
+        sizes = [refusal.size] if isinstance(refusal, (Undecided, NotNumbers)) else sizes
         names = dict.fromkeys(name for size in sizes for name in symbols_of(size) if name in self.program.symbols)
         own = " and ".join(self.ports.own_name(name) for name in names)
         return f"{text}: give {own} in `sizes` as a number" if own else text
@@ -293,8 +310,11 @@ class Reader:
             check_random(node, given)
         of_first = name in ("Expand", "Gather", "Reshape", "Slice", "Tile")  # these move what the first input has
         if not any(is_value) and name in SHAPE_ROWS and (is_sizes[0] if of_first else any(is_sizes)):
-            return SHAPE_ROWS[name](self, *given)
-        is_known = not any(is_value) and not any(is_sizes) and not any(graphs_of(node))
+            try:
+                return self._sizes_of(name, node, given)
+            except Inexact:
+                pass  # then it is computed when the program runs
+        is_known = not any(is_value) and not any(is_sizes) and not any(graphs_of(node)) and not _is_of_lists(node, given)
         if is_known and name == node.op_type and name not in RANDOM:
             try:
                 return self._known_results(node, given)
@@ -302,7 +322,7 @@ class Reader:
                 if name not in ROWS:
                     raise
         if name not in ROWS:
-            raise Refused("there is no such op")
+            raise Refused(no_row(name))
         self.types.check(node, given)
         self._asked = set(_HARMLESS)
         is_int32 = any(name in self._int32 or isinstance(one, np.ndarray) and one.dtype == np.int32
@@ -317,6 +337,12 @@ class Reader:
         if ignored:
             raise Refused(f"it has the attribute {', '.join(ignored)}")
         return results
+
+    def _sizes_of(self, name: str, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
+        found = SHAPE_ROWS[name](self, *given)
+        if name != "Cast":
+            self.types.carry(node, given, always=True)
+        return found
 
     def _known_results(self, node: onnx.NodeProto, given: Sequence[Any]) -> Any:
         """The results of a node of constants: the same arrays for all nodes that compute the same of the same ones."""
@@ -354,13 +380,17 @@ class Reader:
         return value
 
 
+def _is_of_lists(node: onnx.NodeProto, given: Sequence[Any]) -> bool:
+    return "Sequence" in node.op_type or "Optional" in node.op_type or any(isinstance(one, list) for one in given)
+
+
 def _opset(model: onnx.ModelProto) -> int:
     return max([one.version for one in model.opset_import if one.domain in ("", "ai.onnx")], default=0)
 
 
 def _of_newer_opset(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model in the oldest opset that rows know, where it has an older one."""
-    if _opset(model) >= _OLDEST:
+    if _opset(model) >= _OLDEST or not any(one.domain in ("", "ai.onnx") for one in model.opset_import):
         return model
     import onnx.version_converter
 
@@ -393,12 +423,19 @@ def _of_flat_hardmax(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def has_sizes(given: Any) -> bool:
     """Whether an array holds sizes that are not known yet."""
-    return isinstance(given, np.ndarray) and given.dtype == object and any(isinstance(one, Size) for one in given.reshape(-1))
+    return isinstance(given, np.ndarray) and given.dtype == object and any(map(_is_unknown, given.reshape(-1)))
+
+
+def _is_unknown(one: Any) -> bool:
+    return isinstance(one, Size) or isinstance(one, Ratio) and one.number is None
 
 
 def sizes_array(extents: Any) -> np.ndarray[Any, Any]:
-    """An array of sizes; of plain numbers, int64."""
+    """An array of sizes; of plain numbers, int64, or of quotients float32."""
     array = np.array(extents, dtype=object)
-    if not any(isinstance(one, Size) for one in array.reshape(-1)):
-        return array.astype(np.int64)
-    return array
+    if any(map(_is_unknown, array.reshape(-1))):
+        return array
+    if any(isinstance(one, (float, Ratio)) for one in array.reshape(-1)):
+        numbers = [one.number if isinstance(one, Ratio) else one for one in array.reshape(-1)]
+        return np.array(numbers, np.float32).reshape(array.shape)
+    return array.astype(np.int64)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..program.program import Value, resolved
+from ..program.ratios import Ratio
 from ..program.resize import Sampling, resize_axis
 from ..program.sizes import Extent, divide
 from .reader import Reader, has_sizes, row
@@ -23,14 +24,15 @@ def _resize(r: Reader, x: Any, *given: Any) -> Value:
     value = r.value(x)
     axes = [resolved(int(axis), value.rank) for axis in r.attribute("axes", range(value.rank))]
     how, rois = _sampling(r), [(0.0, 1.0)] * len(axes)
+    policy = str(r.attribute("keep_aspect_ratio_policy", "stretch"))  # without sizes it changes nothing
     if how.transform == "tf_crop_and_resize":
         ends = np.asarray(r.numbers(1, roi), np.float64).reshape(2, -1)
         rois = list(zip(*ends.tolist()))
     before = [value.shape[axis] for axis in axes]
     if sizes is not None:
-        steps = _by_sizes(r, before, r.ints(3, sizes))
+        steps = _by_sizes(policy, before, r.ints(3, sizes))
     else:
-        steps = [(_grown(extent, float(scale)), float(scale))
+        steps = [_by_scale(extent, scale)
                  for extent, scale in zip(before, r.numbers(2 if len(given) > 1 else 1, scales).reshape(-1))]
     for axis, extent, (count, scale), region in zip(axes, before, steps, rois):
         same = scale == 1.0 or isinstance(scale, tuple) and scale[0] == scale[1]
@@ -66,6 +68,12 @@ def _sampling(r: Reader) -> Sampling:
         extrapolation=float(r.attribute("extrapolation_value", 0.0)))
 
 
+def _by_scale(extent: Extent, scale: Any) -> tuple[Extent, float | tuple[Extent, Extent]]:
+    """A new size, and the scale: a number, or the two sizes whose quotient it is."""
+    number = scale.number if isinstance(scale, Ratio) else float(scale)
+    return ((scale * extent).floor(), (scale.above, scale.below)) if number is None else (_grown(extent, number), number)
+
+
 def _grown(extent: Extent, scale: float) -> Extent:
     """floor(extent · scale)."""
     if isinstance(extent, int):
@@ -76,9 +84,8 @@ def _grown(extent: Extent, scale: float) -> Extent:
     return divide(extent * above, below)
 
 
-def _by_sizes(r: Reader, before: list[Extent], after: list[Any]) -> list[tuple[Extent, float | tuple[Extent, Extent]]]:
+def _by_sizes(policy: str, before: list[Extent], after: list[Any]) -> list[tuple[Extent, float | tuple[Extent, Extent]]]:
     """New sizes, and scales as pairs of sizes; a policy may keep the aspect."""
-    policy = r.attribute("keep_aspect_ratio_policy", "stretch")
     if policy == "stretch":
         return [(count, (count, extent)) for extent, count in zip(before, after)]
     if has_sizes(np.array([*before, *after], object)):

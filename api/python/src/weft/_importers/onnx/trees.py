@@ -19,7 +19,8 @@ _MOST_LEVELS = 256
 Numbers = np.ndarray[Any, Any]
 
 
-def _floats(r: Reader, name: str) -> Numbers | None:
+def floats_of(r: Reader, name: str) -> Numbers | None:
+    """An attribute of floats."""
     found = r.attribute(name)
     return None if found is None else np.asarray(found, np.float32)
 
@@ -27,7 +28,7 @@ def _floats(r: Reader, name: str) -> Numbers | None:
 @row("Scaler", domain=ML)
 def _scaler(r: Reader, x: Any) -> Value:
     b, value = r.build, r.value(x, "f32")
-    offset, scale = _floats(r, "offset"), _floats(r, "scale")
+    offset, scale = floats_of(r, "offset"), floats_of(r, "scale")
     found = value if offset is None else b.subtract(value, b.constant(offset))
     return found if scale is None else b.multiply(found, b.constant(scale))
 
@@ -50,7 +51,7 @@ def _linear_regressor(r: Reader, x: Any) -> Value:
 
 
 def _linear(r: Reader, x: Value, rows: int) -> Value:
-    coefficients, intercepts = _floats(r, "coefficients"), _floats(r, "intercepts")
+    coefficients, intercepts = floats_of(r, "coefficients"), floats_of(r, "intercepts")
     if coefficients is None:
         raise Refused("it has no coefficients")
     return r.build.linear(x, r.build.constant(coefficients.reshape(rows, -1)),
@@ -68,11 +69,12 @@ def _linear_classifier(r: Reader, x: Any) -> list[Value | None]:
         scores = b.concat([b.unary("neg", scores), scores], -1)
     elif count == 1:
         raise Refused("it has one score")
-    found = _transformed(r, scores)
-    return [_labels(r, b.arg("argmax", found, -1, False), labels, 0), found]
+    found = transformed(r, scores)
+    return [labels_of(r, b.arg("argmax", found, -1, False), labels, names, 0), found]
 
 
-def _transformed(r: Reader, scores: Value) -> Value:
+def transformed(r: Reader, scores: Value) -> Value:
+    """Scores behind the node's post_transform."""
     word = r.attribute("post_transform", "NONE")
     if word == "NONE":
         return scores
@@ -83,15 +85,15 @@ def _transformed(r: Reader, scores: Value) -> Value:
     raise Refused(f"its post_transform is {word}")
 
 
-def _labels(r: Reader, at: Value, labels: list[int] | None, output: int) -> Value | None:
-    """The classes of indices; None of texts, which nothing may read."""
-    if labels is None:
-        if r.node.output[output] and r.is_read(output):
-            raise Refused("its labels are texts")
-        return None
-    if list(labels) == list(range(len(labels))):
-        return at
-    return r.build.take(r.build.constant(np.array(labels), "i32"), at, 0)
+def labels_of(r: Reader, at: Value, labels: list[int] | None, names: list[Any] | None, output: int) -> Value | None:
+    """The classes of indices; None of texts, which nothing may read but by their indices."""
+    if labels:
+        if list(labels) == list(range(len(labels))):
+            return at
+        return r.build.take(r.build.constant(np.array(labels), "i32"), at, 0)
+    if names and not r.choices.texts_as_indices and r.node.output[output] and r.is_read(output):
+        raise Refused("its labels are texts: texts_as_indices=True gives their places in the list of them")
+    return at if not names or r.choices.texts_as_indices else None
 
 
 # ---- trees ----
@@ -109,7 +111,7 @@ class _Forest:
         leaf = np.array([mode == "LEAF" for mode in self.modes])
         own = np.arange(len(trees))
         self.features = np.where(leaf, 0, ints("nodes_featureids"))
-        values = _floats(r, "nodes_values")
+        values = floats_of(r, "nodes_values")
         self.values = np.zeros(len(trees), np.float32) if values is None else values
         self.true, self.false = (np.array([index if is_leaf else self.at[tree, node] for index, is_leaf, tree, node in zip(
             own, leaf, trees.tolist(), ints(name).tolist())]) for name in ("nodes_truenodeids", "nodes_falsenodeids"))
@@ -172,7 +174,7 @@ def _weights(r: Reader, forest: _Forest, word: str, count: int) -> Numbers:
 
 
 def _with_base(r: Reader, found: Value) -> Value:
-    base = _floats(r, "base_values")
+    base = floats_of(r, "base_values")
     return found if base is None or not base.size else r.build.add(found, r.build.constant(base))
 
 
@@ -182,7 +184,7 @@ def _regressor(r: Reader, x: Any) -> Value:
     weights = _weights(r, forest, "target", int(r.attribute("n_targets", 1)))
     each = b.take(b.constant(weights), _leaves(r, forest, r.value(x, "f32")), 0)
     word = {"SUM": "sum", "AVERAGE": "mean", "MIN": "min", "MAX": "max"}[r.attribute("aggregate_function", "SUM")]
-    return _transformed(r, _with_base(r, b.reduce(word, each, [1], False)))
+    return transformed(r, _with_base(r, b.reduce(word, each, [1], False)))
 
 
 @row("TreeEnsembleClassifier", domain=ML)
@@ -197,12 +199,13 @@ def _classifier(r: Reader, x: Any) -> list[Value | None]:
     each = b.take(b.constant(weights), _leaves(r, forest, r.value(x, "f32")), 0)
     found = _with_base(r, b.reduce("sum", each, [1], False))
     if not binary:
-        found = _transformed(r, found)
-        return [_labels(r, b.arg("argmax", found, -1, False), labels, 0), found]
-    return _of_one_class(r, found, bool((weights >= 0).all()), labels)
+        found = transformed(r, found)
+        return [labels_of(r, b.arg("argmax", found, -1, False), labels, names, 0), found]
+    return _of_one_class(r, found, bool((weights >= 0).all()), labels, names)
 
 
-def _of_one_class(r: Reader, score: Value, positive: bool, labels: list[int] | None) -> list[Value | None]:
+def _of_one_class(r: Reader, score: Value, positive: bool, labels: list[int] | None,
+                  names: list[Any] | None) -> list[Value | None]:
     """Of two classes, of which the trees weigh the second: it is above 0.5, or above 0 where weights are below that, as ONNX
     Runtime has it."""
     b = r.build
@@ -210,5 +213,5 @@ def _of_one_class(r: Reader, score: Value, positive: bool, labels: list[int] | N
     if r.attribute("post_transform", "NONE") == "NONE" and positive:
         both = b.concat([b.affine(score, -1.0, 1.0), score], -1)
     else:
-        both = _transformed(r, b.concat([b.unary("neg", score), score], -1))
-    return [_labels(r, is_second, labels, 0), both]
+        both = transformed(r, b.concat([b.unary("neg", score), score], -1))
+    return [labels_of(r, is_second, labels, names, 0), both]

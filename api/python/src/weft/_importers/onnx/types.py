@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Types of ONNX that a program lacks: bytes, halves and doubles pass through ops that move them, and ops that know them."""
+"""Types of ONNX that a program lacks: bytes and doubles pass through ops that move them, and ops that know them. What is of
+halves is computed in float32 and rounded where a Cast says so, as ONNX Runtime does on processors."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ from .refused import Refused
 RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 
 _T = onnx.TensorProto
-_INPUTS: dict[int, Kind] = {_T.FLOAT: "f32", **dict.fromkeys(
-    (_T.INT32, _T.INT64, _T.BOOL, _T.UINT8, _T.INT8, _T.UINT16, _T.INT16), "i32")}
+_INPUTS: dict[int, Kind] = {**dict.fromkeys((_T.FLOAT, _T.FLOAT16, _T.BFLOAT16), "f32"), **dict.fromkeys((
+    _T.INT32, _T.INT64, _T.BOOL, _T.UINT8, _T.INT8, _T.UINT16, _T.INT16), "i32")}
 _BYTES = tuple(map(np.dtype, ("uint8", "int8", "uint16", "int16")))
 _OTHER = (*_BYTES, np.dtype("float16"), np.dtype("float64"))
 
@@ -42,6 +43,7 @@ class Choices:
 
     random_as_inputs: bool = False
     doubles_as_floats: bool = False
+    texts_as_indices: bool = False
 
 
 class Types:
@@ -59,7 +61,8 @@ class Types:
             word = _T.DataType.Name(number).lower()
             other = ": doubles_as_floats=True takes it for float" if number == _T.DOUBLE else ""
             raise errors.Unsupported(f"input {name}: expected float, int32, int64 or bool, found {word}{other}")
-        self.note([name], helper.tensor_dtype_to_np_dtype(number))
+        if number != _T.BFLOAT16:  # which NumPy lacks
+            self.note([name], helper.tensor_dtype_to_np_dtype(number))
         return _INPUTS[number]
 
     def note(self, names: Sequence[str], dtype: Any) -> None:
@@ -70,7 +73,7 @@ class Types:
 
     def of(self, name: str, given: Any) -> np.dtype[Any] | None:
         """The type of an input, where it is one of these."""
-        if isinstance(given, np.ndarray):
+        if isinstance(given, np.ndarray) and given.dtype != object:
             is_other = given.dtype in _OTHER and not (given.dtype == np.float64 and self._choices.doubles_as_floats)
             return given.dtype if is_other else None
         return self._of.get(name)
@@ -81,13 +84,13 @@ class Types:
             return
         for name, one in zip(node.input, given):
             found = self.of(name, one)
-            if found is not None:
+            if found is not None and found != np.float16:
                 more = ": doubles_as_floats=True takes it for float" if found == np.float64 else ""
                 raise Refused(f"it computes in {found.name}{more}")
 
-    def carry(self, node: onnx.NodeProto, given: Sequence[Any]) -> None:
-        """Results of ops that keep numbers have the type of what they are given."""
-        if node.op_type in _KEEP and node.domain in ("", "ai.onnx"):
+    def carry(self, node: onnx.NodeProto, given: Sequence[Any], always: bool = False) -> None:
+        """Results of ops that keep numbers have the type of what they are given; `always`: those of all ops."""
+        if always or node.op_type in _KEEP and node.domain in ("", "ai.onnx"):
             for name, one in zip(node.input, given):
                 found = self.of(name, one)
                 if found is not None and isinstance(one, (Value, np.ndarray)):

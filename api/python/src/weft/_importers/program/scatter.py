@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _MOST_LAYERS = 256  # updates of one element
 _MOST_SORTED = 2048  # elements of an axis: all pairs are compared
+_MOST_CHOSEN = 512  # that are chosen of more, part by part
+_MOST_PARTS = 64
 
 REDUCTIONS = {"none": "", "add": "add", "mul": "multiply", "max": "maximum", "min": "minimum"}
 """How updates meet what is there, in ONNX's words and in a program's."""
@@ -119,8 +121,10 @@ def largest(b: Builder, x: Value, axis: int, count: int, is_largest: bool = True
     """The largest or least elements of an axis in order, and where they are; equal ones in the order that they have."""
     axis = resolved(axis, x.rank)
     extent = x.shape[axis]
+    if isinstance(extent, int) and count > extent:
+        raise errors.Unsupported(f"it gives {count} of {extent} elements")
     if isinstance(extent, int) and extent > _MOST_SORTED:
-        raise errors.Unsupported(f"it sorts {extent} elements, and at most {_MOST_SORTED} can be")
+        return _largest_of_parts(b, x, axis, count, is_largest)
     rows = b.swap(x, axis, -1)
     key = rows if is_largest else b.unary("neg", rows)
     if x.dtype == "f32":  # a NaN is larger than all
@@ -131,7 +135,24 @@ def largest(b: Builder, x: Value, axis: int, count: int, is_largest: bool = True
     before = b.binary("logical_or", b.binary("greater", other, one),
                       b.binary("logical_and", b.binary("equal", other, one), earlier))
     rank = b.reduce("sum", before, [-1], False)
-    is_there = b.binary("equal", b.reshape(b.arange(count), [-1, 1]), b.reshape(rank, [*rank.shape[:-1], 1, extent]))
+    first = b.slice(line, 0, 0, count)  # which fails for sizes that have fewer
+    is_there = b.binary("equal", b.reshape(first, [-1, 1]), b.reshape(rank, [*rank.shape[:-1], 1, extent]))
     at = b.arg("argmax", b.convert(is_there, "f32"), -1, False)
     found = b.program.node("take_along", [rows, at], x.dtype, at.shape, axis=x.rank - 1)
     return b.swap(found, axis, -1), b.swap(at, axis, -1)
+
+
+def _largest_of_parts(b: Builder, x: Value, axis: int, count: int, is_largest: bool) -> tuple[Value, Value]:
+    """Of a long axis: the first of each part, and of these the first again. Equal ones keep their order."""
+    extent = int(str(x.shape[axis]))
+    if count > _MOST_CHOSEN or extent > _MOST_SORTED * _MOST_PARTS:
+        raise errors.Unsupported(f"it sorts {extent} elements, and at most {_MOST_SORTED} can be, or {_MOST_CHOSEN} chosen of "
+                                 f"{_MOST_SORTED * _MOST_PARTS}")
+    found, places = [], []
+    for start in range(0, extent, _MOST_SORTED):
+        size = min(_MOST_SORTED, extent - start)
+        values, at = largest(b, b.slice(x, axis, start, size), axis, min(count, size), is_largest)
+        found.append(values)
+        places.append(b.add(at, b.constant(start, "i32")))
+    values, which = largest(b, b.concat(found, axis), axis, count, is_largest)
+    return values, b.take_along(b.concat(places, axis), which, axis)
