@@ -247,7 +247,8 @@ static weft_status note_symbols(const run *r) {
 static weft_status make_plan(run *r) {
     weft_cli_session *session = r->session;
     const weft_plan_params params = {.timestamps = r->params->trace != NULL,
-                                     .checkpoints = session->recording.checkpoints};
+                                     .checkpoints = session->recording.checkpoints,
+                                     .opening = session->recording.opening};
     WEFT_TRY(weft_model_compile_program(&r->plan, session->model, session->device, r->symbols.at,
                                         r->symbols.count, &params));
     for (uint32_t i = r->input_count; i < r->count; i++) {

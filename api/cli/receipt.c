@@ -7,6 +7,7 @@
 
 #include "core/system/file.h"
 #include "core/try.h"
+#include "receipt_open.h"
 #include "stop.h"
 
 #define MOST_TENSORS 130 /* that a command gives to a plan */
@@ -44,6 +45,9 @@ int weft_cli_receipt_begin(weft_cli_recording *recording, weft_model *model, wef
     if (!watching && common->checkpoints) {
         weft_cli_checkpoints_named(&recording->checkpoints, common->checkpoints);
     }
+    recording->opening = !watching || !watching->opening ? WEFT_OPENING_NONE
+                         : watching->opening->give       ? WEFT_OPENING_ALSO
+                                                         : WEFT_OPENING_ONLY;
     const weft_receipt_params params = {.model = model, .command = common->command};
     return weft_cli_exit_code_of_file(weft_receipt_create(&recording->receipt, device, &params));
 }
@@ -115,6 +119,10 @@ static weft_status keep(const weft_cli_recording *recording, weft_plan *plan,
 
 weft_status weft_cli_receipt_execute(const weft_cli_recording *recording, weft_plan *plan,
                                      const weft_host_tensor *tensors, uint32_t count) {
+    if (watching && watching->opening) {
+        return weft_cli_opening_execute(watching->opening, recording->receipt, plan, tensors,
+                                        count);
+    }
     if (watching && watching->wanted && watching->runs++ == watching->run) {
         return keep(recording, plan, tensors, count);
     }

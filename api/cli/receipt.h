@@ -18,6 +18,8 @@ typedef struct weft_cli_watch {
     uint32_t runs;
     void *data;
     weft_port_info port; /* its name is gone with the plan */
+    struct weft_cli_opening
+        *opening; /* receipt_open.h: then runs are opened in place of run; or null */
 } weft_cli_watch;
 
 /** From now on sessions make a receipt for `watch`, whatever their options say; null: no more. */
@@ -27,6 +29,7 @@ void weft_cli_receipt_watch(weft_cli_watch *watch);
 typedef struct weft_cli_recording {
     weft_receipt *receipt;
     weft_checkpoints checkpoints; /* of plans */
+    weft_opening opening;         /* of plans, too */
 } weft_cli_recording;
 
 /** Begins the receipt, if there is to be one, of an open device and a model. */

@@ -47,7 +47,8 @@ typedef struct run_state {
 static weft_status make_plan(run_state *state) {
     const weft_host *host = &state->session.host;
     weft_plan_params params = {.timestamps = state->options->trace != NULL,
-                               .checkpoints = state->session.recording.checkpoints};
+                               .checkpoints = state->session.recording.checkpoints,
+                               .opening = state->session.recording.opening};
     WEFT_TRY(weft_model_compile(&state->plan, state->session.model, state->session.device,
                                 state->inputs.batch, state->inputs.length,
                                 state->inputs.types.values != NULL, &params));

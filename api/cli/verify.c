@@ -11,6 +11,8 @@
 #include "verify_receipt.h"
 #include "verify_record.h"
 
+#define MOST_REPEATS 10000U /* more would find what is rarer than one in 1,400 */
+
 typedef struct verify_options {
     weft_cli_common common;
     const char *filter;
@@ -23,6 +25,7 @@ typedef struct verify_options {
     bool prints_cases;
     bool evaluate;
     uint32_t evaluate_limit; /* million steps; 0: none */
+    uint32_t repeats;        /* of each case; 0: it runs once */
 } verify_options;
 
 /* ---- which cases ---- */
@@ -175,6 +178,21 @@ static void skip_case(weft_verify_run *run, uint32_t index) {
     run->stopped = true;
 }
 
+/* Runs a case again: each time it has the bits of the first, or it fails. */
+static void repeat_case(weft_verify_record *record, weft_case_result *result, const weft_case *c,
+                        weft_device *device) {
+    for (uint32_t i = 1; i < record->repeats && result->passed && !weft_cli_stopped(); i++) {
+        weft_case_result again = {0};
+        weft_case_run(&again, c, device);
+        if (!again.passed || strcmp(again.digest, result->digest) != 0) {
+            result->passed = false;
+            snprintf(result->reason, sizeof result->reason, "run %u of %u: %.200s", i + 1,
+                     record->repeats, again.passed ? "other bits than in the first" : again.reason);
+        }
+        weft_case_result_free(&again);
+    }
+}
+
 static weft_status run_case(weft_verify_record *record, weft_verify_run *run, uint32_t index,
                             weft_device *device) {
     const weft_verify_case *what = &record->cases[index];
@@ -183,6 +201,7 @@ static weft_status run_case(weft_verify_record *record, weft_verify_run *run, ui
     weft_status status = weft_case_create(&c, what->family, what->index, &record->host);
     if (status != WEFT_OUT_OF_HOST_MEMORY) {
         weft_case_run(result, &c, device);
+        repeat_case(record, result, &c, device);
         evaluate_case(record, run, index, &c, device);
         if (weft_cli_stopped()) {
             skip_case(run, index);
@@ -316,6 +335,9 @@ static int check_options(const verify_options *options, const weft_cli_syntax *s
     if (options->evaluate_limit != 0 && !options->evaluate) {
         return weft_cli_usage_error(syntax, "--evaluate-limit needs --evaluate");
     }
+    if (options->repeats > MOST_REPEATS) {
+        return weft_cli_usage_error(syntax, "--repeat: expected at most %u", MOST_REPEATS);
+    }
     if (options->write_bits && (options->filter || options->list)) {
         return weft_cli_usage_error(syntax,
                                     "--write-bits needs every case: leave out --filter and --list");
@@ -356,8 +378,7 @@ int weft_cli_verify(int argc, char **argv) {
         return weft_cli_verify_receipt(argc, argv);
     }
     verify_options options = {.filter = NULL};
-    const char *receipt = NULL; /* and the other are of the above */
-    const char *against = NULL;
+    const char *receipt = NULL; /* and what goes with it: taken by the above */
     const weft_cli_option table[] = {
         {"filter", WEFT_CLI_TEXT, &options.filter, "S",
          "only the cases whose names contain S, such as fourier/fft"},
@@ -383,13 +404,34 @@ int weft_cli_verify(int argc, char **argv) {
          "differ from that does not do what the shaders say"},
         {"evaluate-limit", WEFT_CLI_COUNT, &options.evaluate_limit, "N",
          "skip evaluations that take more than N million steps (default: skip none)"},
+        {"repeat", WEFT_CLI_COUNT, &options.repeats, "N",
+         "run each case N times, which all must have the same bits; it says from which probability "
+         "on a fault that comes and goes is found (default 1)"},
         {"receipt", WEFT_CLI_TEXT, &receipt, "FILE",
          "instead make a receipt again: behind it stand the model and inputs of the command "
          "that wrote it, such as MODEL --text STRING; exit code 1 when anything differs, and it "
          "says what, and the first values"},
-        {"against", WEFT_CLI_TEXT, &against, "SEL",
+        {"against", WEFT_CLI_TEXT, &receipt, "SEL",
          "with --receipt: where it differs, run every node here on this device, too, and "
          "find the first one in which the two differ"},
+        {"open", WEFT_CLI_TEXT, &receipt, "WHAT",
+         "with --receipt: compute one value of it alone, out of the maker's tensors: its name or "
+         "the number of its node, record:N, LAYER:N, or RANDOM:K:SEED for K that the seed draws"},
+        {"values", WEFT_CLI_TEXT, &receipt, "FOLDER",
+         "with --open or --referee: the maker's tensors, record-N.npy for record N"},
+        {"give", WEFT_CLI_TEXT, &receipt, "FOLDER",
+         "with --open, for the maker: write there what --values then takes"},
+        {"referee", WEFT_CLI_TEXT, &receipt, "FILE",
+         "with --receipt: find the first record in which this other receipt differs, by asking "
+         "both for few records, compute it, and say who is right"},
+        {"prove", WEFT_CLI_TEXT, &receipt, "N",
+         "with --receipt: print record N with the hashes that lead from it to the root"},
+        {"proof", WEFT_CLI_TEXT, &receipt, "FILE", "instead check such a record, against --root"},
+        {"root", WEFT_CLI_TEXT, &receipt, "SHA256", "with --proof: the root of the receipt"},
+        {"statement", WEFT_CLI_TEXT, &receipt, "FILE",
+         "with --receipt: write an in-toto Statement about it, for tools that sign"},
+        {"envelope", WEFT_CLI_TEXT, &receipt, "FILE",
+         "with --receipt: the same as the payload of a DSSE envelope without a signature"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
@@ -408,7 +450,8 @@ int weft_cli_verify(int argc, char **argv) {
         return exit_code;
     }
     weft_verify_record record = {.host = weft_cli_host(&options.common),
-                                 .math = options.common.math};
+                                 .math = options.common.math,
+                                 .repeats = options.repeats};
     exit_code = prepare(&record, &options, &syntax);
     if (exit_code == WEFT_CLI_FINE) {
         exit_code = verify(&record, &options);

@@ -11,33 +11,16 @@
 #include "core/formats/json.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
-#include "receipt.h"
+#include "receipt_open.h"
 #include "receipt_report.h"
 #include "stop.h"
+#include "verification.h"
 #include "verify_receipt.h"
 
-#define MOST_ARGUMENTS 256
-
-static const struct maker {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} makers[] = {
+static const struct weft_cli_maker makers[] = {
     {"run", weft_cli_run},   {"embed", weft_cli_embed},       {"rerank", weft_cli_rerank},
     {"eval", weft_cli_eval}, {"generate", weft_cli_generate},
 };
-
-typedef struct verification {
-    weft_cli_common common;
-    weft_host host;
-    const char *path;           /* of the receipt */
-    const char *against;        /* the second device, or null */
-    char *rest[MOST_ARGUMENTS]; /* what the command gets */
-    int rest_count;
-    const struct maker *maker;
-    weft_receipt *receipt;
-    weft_receipt *again; /* what was made here */
-    weft_checkpoints checkpoints;
-} verification;
 
 /* ---- the arguments ---- */
 
@@ -63,7 +46,8 @@ bool weft_cli_verifies_receipt(int argc, char **argv) {
     bool found = false;
     bool help = false;
     for (int i = 1; i < argc; i++) {
-        found |= strcmp(argv[i], "--receipt") == 0 || strncmp(argv[i], "--receipt=", 10) == 0;
+        found |= strcmp(argv[i], "--receipt") == 0 || strncmp(argv[i], "--receipt=", 10) == 0 ||
+                 strcmp(argv[i], "--proof") == 0 || strncmp(argv[i], "--proof=", 8) == 0;
         help |= strcmp(argv[i], "--help") == 0;
     }
     return found && !help;
@@ -75,33 +59,66 @@ static int usage(const char *message) {
     return WEFT_CLI_USAGE;
 }
 
+static int check_arguments(const verification *v) {
+    const int kinds = (v->open != NULL) + (v->referee != NULL) + (v->prove != NULL) +
+                      (v->statement || v->envelope) + (v->proof != NULL) + (v->against != NULL);
+    if (!v->path && !v->proof) {
+        return usage("--receipt needs a value");
+    }
+    if (v->path && v->proof) {
+        return usage("expected --receipt or --proof");
+    }
+    if (kinds > 1) {
+        return usage("expected one of --open, --referee, --prove, --statement and --against");
+    }
+    if (!v->proof != !v->root) {
+        return usage("--proof and --root go together");
+    }
+    if ((v->give && !v->open) || (v->values && !v->open && !v->referee) || (v->give && v->values)) {
+        return usage("expected --values with --open or --referee, or --give with --open");
+    }
+    return WEFT_CLI_FINE;
+}
+
 static int read_arguments(verification *v, int argc, char **argv) {
+    const struct {
+        const char *name, **value;
+    } options[] = {
+        {"receipt", &v->path},    {"against", &v->against},     {"device", &v->common.device},
+        {"open", &v->open},       {"values", &v->values},       {"give", &v->give},
+        {"referee", &v->referee}, {"prove", &v->prove},         {"proof", &v->proof},
+        {"root", &v->root},       {"statement", &v->statement}, {"envelope", &v->envelope}};
     for (int i = 1; i < argc; i++) {
-        if (takes_value(&v->path, "receipt", argc, argv, &i) ||
-            takes_value(&v->against, "against", argc, argv, &i) ||
-            takes_value(&v->common.device, "device", argc, argv, &i)) {
+        bool taken = false;
+        for (size_t k = 0; k < sizeof options / sizeof *options && !taken; k++) {
+            taken = takes_value(options[k].value, options[k].name, argc, argv, &i);
+        }
+        if (taken) {
             continue;
         }
         if (strcmp(argv[i], "--json") == 0) {
             v->common.json = true;
-        } else if (v->rest_count < MOST_ARGUMENTS - 4) {
+        } else if (v->rest_count < WEFT_CLI_MOST_ARGUMENTS - 4) {
             v->rest[v->rest_count++] = argv[i];
         } else {
             return usage("too many arguments");
         }
     }
-    return v->path ? WEFT_CLI_FINE : usage("--receipt needs a value");
+    return check_arguments(v);
 }
 
 /* ---- the receipt ---- */
 
-static int read_receipt(verification *v) {
+int weft_cli_read_receipt(weft_receipt **receipt, char sha256[WEFT_DIGEST_TEXT_SIZE],
+                          const char *path, const weft_host *host) {
     uint8_t *bytes = NULL;
     size_t size = 0;
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(
-        weft_file_read_regular(&bytes, &size, WEFT_JSON_MAX_BYTES, v->path, &v->host)));
-    const weft_status status = weft_receipt_read(&v->receipt, (const char *)bytes, size, &v->host);
-    weft_free(&v->host, bytes);
+        weft_file_read_regular(&bytes, &size, WEFT_JSON_MAX_BYTES, path, host)));
+    const weft_status status = weft_receipt_read(receipt, (const char *)bytes, size, host);
+    const weft_digest digest = weft_digest_of(bytes, size);
+    weft_digest_text(&digest, sha256);
+    weft_free(host, bytes);
     return weft_cli_exit_code_of_file(status);
 }
 
@@ -137,8 +154,8 @@ static int find_checkpoints(verification *v) {
 
 /* ---- running the command ---- */
 
-static int run_again(const verification *v, const char *device, weft_cli_watch *watch) {
-    char *arguments[MOST_ARGUMENTS] = {NULL};
+int weft_cli_run_again(const verification *v, const char *device, weft_cli_watch *watch) {
+    char *arguments[WEFT_CLI_MOST_ARGUMENTS] = {NULL};
     int count = 0;
     /* Casts: getopt changes the order of the pointers, and no text. */
     arguments[count++] = (char *)(uintptr_t)v->maker->name;
@@ -156,7 +173,7 @@ static int run_again(const verification *v, const char *device, weft_cli_watch *
     weft_cli_stop_go_on();
     weft_cli_be_quiet(false);
     weft_cli_receipt_watch(NULL);
-    if (watch->receipt ||
+    if (watch->receipt || (watch->opening && watch->opening->finished) ||
         weft_cli_stopped()) { /* whatever else it says, such as a wrong accuracy */
         return weft_cli_stopped() ? WEFT_CLI_FAILED : WEFT_CLI_FINE;
     }
@@ -171,7 +188,7 @@ static int keep_value(const verification *v, const char *device, weft_checkpoint
                       const weft_record_info *record, weft_cli_watch *watch) {
     *watch =
         (weft_cli_watch){.checkpoints = checkpoints, .wanted = record->name, .run = record->run};
-    const int exit_code = run_again(v, device, watch);
+    const int exit_code = weft_cli_run_again(v, device, watch);
     weft_receipt_destroy(&watch->receipt);
     return exit_code;
 }
@@ -185,7 +202,7 @@ static int compare_devices(weft_cli_receipt_verdict *verdict, const verification
     const char *const devices[2] = {v->common.device, v->against};
     int exit_code = WEFT_CLI_FINE;
     for (size_t i = 0; i < 2 && exit_code == WEFT_CLI_FINE; i++) {
-        exit_code = run_again(v, devices[i], &watches[i]);
+        exit_code = weft_cli_run_again(v, devices[i], &watches[i]);
         verdict->nodes[i] = watches[i].receipt;
     }
     if (exit_code != WEFT_CLI_FINE) {
@@ -224,7 +241,7 @@ static int look_closer(weft_cli_receipt_verdict *verdict, const verification *v)
 static int verify(verification *v) {
     const double begin = weft_clock_ms();
     weft_cli_watch watch = {.checkpoints = v->checkpoints};
-    WEFT_CLI_TRY(run_again(v, v->common.device, &watch));
+    WEFT_CLI_TRY(weft_cli_run_again(v, v->common.device, &watch));
     v->again = watch.receipt;
     weft_cli_receipt_verdict verdict = {.path = v->path,
                                         .receipt = v->receipt,
@@ -251,10 +268,19 @@ static int verify(verification *v) {
 static int run(verification *v, int argc, char **argv) {
     WEFT_CLI_TRY(read_arguments(v, argc, argv));
     v->host = weft_cli_host(&v->common);
-    WEFT_CLI_TRY(read_receipt(v));
+    if (v->proof) {
+        return weft_cli_verify_proof(v);
+    }
+    WEFT_CLI_TRY(weft_cli_read_receipt(&v->receipt, v->sha256, v->path, &v->host));
+    if (v->prove) {
+        return weft_cli_print_proof(v);
+    }
+    if (v->statement || v->envelope) {
+        return weft_cli_write_statement(v);
+    }
     WEFT_CLI_TRY(find_maker(v));
     WEFT_CLI_TRY(find_checkpoints(v));
-    return verify(v);
+    return v->open ? weft_cli_verify_open(v) : v->referee ? weft_cli_verify_referee(v) : verify(v);
 }
 
 int weft_cli_verify_receipt(int argc, char **argv) {
@@ -262,5 +288,6 @@ int weft_cli_verify_receipt(int argc, char **argv) {
     const int exit_code = run(&v, argc, argv);
     weft_receipt_destroy(&v.receipt);
     weft_receipt_destroy(&v.again);
+    weft_receipt_destroy(&v.other);
     return exit_code;
 }

@@ -7,6 +7,8 @@
 
 #include "stop.h"
 
+#define FOUND 0.999 /* how probably a fault is to be found that comes and goes */
+
 /* ---- the record ---- */
 
 weft_status weft_verify_add_difference(weft_verify_record *record, weft_verify_difference what) {
@@ -309,6 +311,17 @@ static bool skips_some(const weft_verify_record *record) {
     return false;
 }
 
+/* (1 - p)^N is how often a fault that strikes with probability p stays hidden in N runs. */
+static void print_repeats(const weft_verify_record *record) {
+    if (record->repeats > 1) {
+        const double least = 1.0 - exp(log(1.0 - FOUND) / record->repeats);
+        weft_cli_print(stdout,
+                       "Each case ran %u times: a fault that strikes it in %.3g %% of its runs or "
+                       "more is found with a probability of 99.9 %%.\n",
+                       record->repeats, 100.0 * least);
+    }
+}
+
 int weft_verify_report_text(const weft_verify_record *record) {
     int exit_code = WEFT_CLI_FINE;
     for (uint32_t device = 0; device < record->run_count; device++) {
@@ -327,5 +340,6 @@ int weft_verify_report_text(const weft_verify_record *record) {
         record->bits_difference_count == 0) {
         weft_cli_print(stdout, "The bits are those of the file.\n");
     }
+    print_repeats(record);
     return exit_code;
 }

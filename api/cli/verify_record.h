@@ -56,6 +56,7 @@ typedef struct weft_verify_record {
     weft_verify_difference *bits_differences;
     uint32_t bits_difference_count;
     uint32_t bits_difference_capacity;
+    uint32_t repeats;          /* runs of each case; 0 and 1: one */
     weft_evaluator *evaluator; /* null: nothing is evaluated */
     uint64_t evaluation_limit; /* steps of a case; 0: none */
 } weft_verify_record;

@@ -172,6 +172,10 @@ weft_status weft_bindings_prepare(weft_bindings *bindings) {
     if (bindings->sets_current) {
         return WEFT_OK;
     }
+    if (plan->opening == WEFT_OPENING_ONLY) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "the plan was compiled for its parts only (WEFT_OPENING_ONLY)");
+    }
     for (uint32_t i = 0; i < plan->port_count; i++) {
         if (!bindings->buffers[i]) {
             return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT, "%s '%s' is not set",

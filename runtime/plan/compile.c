@@ -178,12 +178,22 @@ static void sum_up(weft_plan *plan) {
     }
 }
 
-static weft_status build_steps(weft_plan *plan, weft_graph *graph, const weft_plan_params *params) {
+static weft_status find_ports(weft_plan *plan, weft_graph *graph, const weft_plan_params *params) {
     plan->checkpoints = params->checkpoints;
     const uint32_t outputs = graph->result_count;
     WEFT_TRY(weft_pass_checkpoints(graph, params->checkpoints));
     plan->checkpoint_count = graph->result_count - outputs;
     WEFT_TRY(make_ports(plan, graph));
+    plan->opening = params->opening;
+    return params->opening != WEFT_OPENING_NONE ? weft_graph_copy(&plan->opens, graph) : WEFT_OK;
+}
+
+static weft_status build_steps(weft_plan *plan, weft_graph *graph, const weft_plan_params *params) {
+    WEFT_TRY(find_ports(plan, graph, params));
+    if (params->opening == WEFT_OPENING_ONLY) {
+        limit_indices(plan, graph);
+        return WEFT_OK;
+    }
     WEFT_TRY(run_graph_passes(plan, graph, params));
     limit_indices(plan, graph);
     plan->lowering.graph = graph;
@@ -273,6 +283,10 @@ weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_g
     if ((unsigned)given->checkpoints > WEFT_CHECKPOINTS_NODES) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_plan_compile: unknown checkpoints %d", (int)given->checkpoints);
+    }
+    if ((unsigned)given->opening > WEFT_OPENING_ONLY) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_compile: unknown opening %d", (int)given->opening);
     }
     return compile(out, device, graph, given, false);
 }

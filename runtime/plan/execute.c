@@ -141,23 +141,9 @@ static weft_status transfer(weft_plan *plan, const weft_host_tensor *const *give
     return status;
 }
 
-static weft_status execute(weft_plan *plan, const weft_host_tensor **given,
-                           const weft_host_tensor *tensors, uint32_t count) {
-    WEFT_TRY(check_tensors(given, plan, tensors, count));
-    WEFT_TRY(make_buffers(plan));
-    WEFT_TRY(transfer(plan, given, false));
-    double start = weft_clock_ms();
-    WEFT_TRY(weft_plan_run(plan, plan->execute_bindings));
-    weft_device_note_rate(plan->device, plan->info.flops, weft_clock_ms() - start);
-    return transfer(plan, given, true);
-}
-
-weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count) {
-    WEFT_ENTER;
-    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan);
-    WEFT_GIVEN_LIST(WEFT_HOST_OF(plan, device->host), tensors, count);
+weft_status weft_plan_check_tensors(weft_plan *plan, const weft_host_tensor *tensors,
+                                    uint32_t count) {
     const weft_host *host = &plan->device->host;
-    WEFT_TRY(weft_device_runs(plan->device));
     if (!plan->given) { /* kept: a job system may leave the run for ever */
         plan->given =
             weft_alloc_zero(host, (size_t)plan->port_count + 1, sizeof(weft_host_tensor *));
@@ -166,5 +152,23 @@ weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, 
         return weft_fail_memory(host, "a run's tensors");
     }
     memset((void *)plan->given, 0, plan->port_count * sizeof(weft_host_tensor *));
-    return execute(plan, plan->given, tensors, count);
+    return check_tensors(plan->given, plan, tensors, count);
+}
+
+static weft_status execute(weft_plan *plan) {
+    WEFT_TRY(make_buffers(plan));
+    WEFT_TRY(transfer(plan, plan->given, false));
+    double start = weft_clock_ms();
+    WEFT_TRY(weft_plan_run(plan, plan->execute_bindings));
+    weft_device_note_rate(plan->device, plan->info.flops, weft_clock_ms() - start);
+    return transfer(plan, plan->given, true);
+}
+
+weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count) {
+    WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(plan, device->host), plan);
+    WEFT_GIVEN_LIST(WEFT_HOST_OF(plan, device->host), tensors, count);
+    WEFT_TRY(weft_device_runs(plan->device));
+    WEFT_TRY(weft_plan_check_tensors(plan, tensors, count));
+    return execute(plan);
 }

@@ -5,11 +5,11 @@
  * plans find it; ops that prepare their weights (prepared.h) then prepare it too.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/hash.h"
 #include "core/try.h"
+#include "plan/isolate.h"
 #include "plan/passes.h"
 
 struct fold {
@@ -18,14 +18,10 @@ struct fold {
     const char *forced; /* implementation, or null */
     const struct weft_engine *engine;
     /* Per value: */
-    bool *constant;      /* depends on weights alone */
-    weft_digest *digest; /* of a constant: determines its elements */
-    bool *is_read;       /* a constant that nodes read which are none */
-    /* Values that one constant is computed from: */
-    uint32_t *needed;
-    uint32_t needed_count;
-    bool *is_needed;  /* per value */
-    weft_tensor *map; /* per value that is needed, its tensor in the graph of that constant alone */
+    bool *constant;                  /* depends on weights alone */
+    weft_digest *digest;             /* of a constant: determines its elements */
+    bool *is_read;                   /* a constant that nodes read which are none */
+    struct weft_isolation isolation; /* of the values that one constant is computed from */
 };
 
 /* ---- which values are constant ---- */
@@ -92,75 +88,10 @@ static void find_constants(struct fold *fold) {
 
 /* ---- their elements ---- */
 
-static int in_order(const void *a, const void *b) {
-    const uint32_t *x = a;
-    const uint32_t *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/** Lists what `value` is made of, itself included: each value behind those that it is made of. */
-static void find_needed(struct fold *fold, uint32_t value) {
-    const weft_graph *graph = fold->graph;
-    fold->needed[0] = value;
-    fold->needed_count = 1;
-    fold->is_needed[value] = true;
-    for (uint32_t at = 0; at < fold->needed_count; at++) {
-        const uint32_t producer = weft_graph_producer(graph, fold->needed[at]);
-        const struct weft_node *node = producer != UINT32_MAX ? &graph->nodes[producer] : NULL;
-        for (uint32_t k = 0; node && k < node->input_count; k++) {
-            if (node->input[k] && !fold->is_needed[node->input[k]]) {
-                fold->is_needed[node->input[k]] = true;
-                fold->needed[fold->needed_count++] = node->input[k];
-            }
-        }
-    }
-    qsort(fold->needed, fold->needed_count, sizeof *fold->needed, in_order);
-}
-
-static weft_status copy_node(weft_graph *copy, const struct weft_node *node, weft_tensor *map) {
-    weft_tensor inputs[WEFT_MAX_NODE_INPUTS] = {{0}};
-    for (uint32_t k = 0; k < node->input_count; k++) {
-        inputs[k] = map[node->input[k]];
-    }
-    return weft_graph_add(&map[node->output], copy, node->op, inputs, node->input_count,
-                          node->params.bytes, node->op->params_size);
-}
-
-/** Adds the needed values to another graph, the weights first. */
-static weft_status copy_values(weft_graph *copy, struct fold *fold) {
-    const weft_graph *graph = fold->graph;
-    for (uint32_t i = 0; i < fold->needed_count; i++) {
-        const uint32_t value = fold->needed[i];
-        if (graph->values[value].weight) {
-            WEFT_TRY(weft_graph_weight(&fold->map[value], copy, graph->values[value].weight));
-        }
-    }
-    for (uint32_t i = 0; i < fold->needed_count; i++) {
-        const uint32_t producer = weft_graph_producer(graph, fold->needed[i]);
-        if (producer != UINT32_MAX) {
-            WEFT_TRY(copy_node(copy, &graph->nodes[producer], fold->map));
-        }
-    }
-    return WEFT_OK;
-}
-
-/** Makes another graph that of `value` alone. */
-static weft_status isolate(weft_graph *alone, struct fold *fold, uint32_t value) {
-    find_needed(fold, value);
-    weft_status status = copy_values(alone, fold);
-    if (status == WEFT_OK) {
-        status = weft_graph_output(alone, "out", fold->map[value]);
-    }
-    for (uint32_t i = 0; i < fold->needed_count; i++) {
-        fold->is_needed[fold->needed[i]] = false;
-    }
-    return status;
-}
-
 static weft_status run_alone(float *data, uint64_t bytes, struct fold *fold, uint32_t value) {
     weft_graph *alone = NULL;
     WEFT_TRY(weft_graph_create(&alone, &fold->device->host));
-    weft_status status = isolate(alone, fold, value);
+    weft_status status = weft_isolate(alone, &fold->isolation, value, "out");
     if (status == WEFT_OK) {
         status = fold->engine->run_once(fold->forced, fold->device, alone, data, bytes);
     }
@@ -173,8 +104,9 @@ static weft_status run_alone(float *data, uint64_t bytes, struct fold *fold, uin
 /** How the first of the weights that a value is made of is stored in 16 bits, if any is: slices of one can be, too. */
 static weft_stored stored_of_needed(const struct fold *fold) {
     weft_stored stored = WEFT_STORED_WHOLE;
-    for (uint32_t i = 0; i < fold->needed_count && stored == WEFT_STORED_WHOLE; i++) {
-        const weft_weight *weight = fold->graph->values[fold->needed[i]].weight;
+    const struct weft_isolation *made = &fold->isolation;
+    for (uint32_t i = 0; i < made->needed_count && stored == WEFT_STORED_WHOLE; i++) {
+        const weft_weight *weight = fold->graph->values[made->needed[i]].weight;
         stored = weight ? weight->stored : stored;
     }
     return stored;
@@ -250,18 +182,13 @@ weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *f
     fold.constant = weft_alloc_zero(host, count, sizeof *fold.constant);
     fold.digest = weft_alloc_zero(host, count, sizeof *fold.digest);
     fold.is_read = weft_alloc_zero(host, count, sizeof *fold.is_read);
-    fold.is_needed = weft_alloc_zero(host, count, sizeof *fold.is_needed);
-    fold.needed = weft_alloc_zero(host, count, sizeof *fold.needed);
-    fold.map = weft_alloc_zero(host, count, sizeof *fold.map);
-    const bool room =
-        fold.constant && fold.digest && fold.is_read && fold.is_needed && fold.needed && fold.map;
+    const bool room = weft_isolation_begin(&fold.isolation, graph) && fold.constant &&
+                      fold.digest && fold.is_read;
     const weft_status status =
         room ? fold_values(&fold) : weft_fail_memory(host, "constant folding");
     weft_free(host, fold.constant);
     weft_free(host, fold.digest);
     weft_free(host, fold.is_read);
-    weft_free(host, fold.is_needed);
-    weft_free(host, fold.needed);
-    weft_free(host, fold.map);
+    weft_isolation_end(&fold.isolation);
     return status == WEFT_OK ? weft_pass_prune(graph) : status;
 }

@@ -39,6 +39,7 @@ void weft_plan_destroy(weft_plan **address) {
     destroy_execute_buffers(plan);
     weft_workspace_end(&plan->workspace, plan);
     destroy_lowering(&plan->lowering);
+    weft_graph_destroy(&plan->opens);
     for (uint32_t i = 0; i < plan->port_count; i++) {
         weft_free(&host, plan->ports[i].name);
     }

@@ -78,6 +78,9 @@ struct weft_plan {
     struct weft_digest_map port_names; /* their numbers */
     weft_checkpoints checkpoints;
     uint32_t checkpoint_count; /* the last of the ports */
+    weft_opening opening;
+    weft_graph
+        *opens; /* what weft_plan_open takes parts of, with its checkpoints as outputs; or null */
     struct weft_workspace workspace;
     struct weft_steps steps;
     weft_bindings *bindings; /* all that there are, by `next` */
@@ -136,6 +139,10 @@ weft_status weft_workspace_begin(struct weft_workspace *workspace, const weft_pl
                                  bool timestamps);
 /** Waits for the newest run that was submitted. */
 void weft_workspace_end(struct weft_workspace *workspace, const weft_plan *plan);
+
+/** Notes in plan->given what a run is given, or says what is missing or wrong. */
+weft_status weft_plan_check_tensors(weft_plan *plan, const weft_host_tensor *tensors,
+                                    uint32_t count);
 
 /** The port of that name, or WEFT_INDEX_NONE. */
 uint32_t weft_plan_port_of(const weft_plan *plan, const char *name);

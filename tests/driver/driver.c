@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding functions by name, and instances of the processor device. */
+/* Finding functions by name, and instances of the back end. */
 #include "driver/driver.h"
 
 #include <string.h>
 
-#include "processor/processor.h"
 #include "softvk/instance.h"
 
 /* The loader knows nothing of back ends. */
@@ -12,7 +11,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
                                                       const VkAllocationCallbacks *allocator,
                                                       VkInstance *instance) {
     const struct weft_soft_instance_info which = {
-        .sType = WEFT_SOFT_INSTANCE_INFO, .pNext = info->pNext, .backend = &weft_processor_backend};
+        .sType = WEFT_SOFT_INSTANCE_INFO, .pNext = info->pNext, .backend = weft_driver_backend()};
     VkInstanceCreateInfo chained = *info;
     chained.pNext = &which;
     return WEFT_LIBRARY(CreateInstance)(&chained, allocator, instance);

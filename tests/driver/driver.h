@@ -6,10 +6,13 @@
 #ifndef WEFT_TESTS_DRIVER_DRIVER_H
 #define WEFT_TESTS_DRIVER_DRIVER_H
 
+#include "softvk/backend.h"
 #include "softvk/functions.h"
 
 PFN_vkVoidFunction VKAPI_CALL weft_driver_get_instance_proc_addr(VkInstance instance,
                                                                  const char *name);
+/** What the driver is made of: the processor device (processor.c), or one that lies (tests/lying). */
+const struct weft_soft_backend *weft_driver_backend(void);
 /** The functions whose first parameter is a VkPhysicalDevice, for a loader. */
 PFN_vkVoidFunction VKAPI_CALL weft_driver_get_physical_proc_addr(VkInstance instance,
                                                                  const char *name);

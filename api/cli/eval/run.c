@@ -115,13 +115,14 @@ static weft_status run_all(evaluator *self, uint32_t batch) {
     weft_texts *texts = NULL;
     weft_text_input *inputs = make_inputs(self);
     weft_status status =
-        inputs
-            ? weft_texts_create(
-                  &texts, session->model, session->device,
-                  weft_texts_params(.plans = 1,
-                                    .plan = weft_plan_params(.checkpoints =
-                                                                 session->recording.checkpoints)))
-            : weft_fail_memory(&session->host, "the examples");
+        inputs ? weft_texts_create(
+                     &texts, session->model, session->device,
+                     weft_texts_params(.plans = 1,
+                                       .plan =
+                                           weft_plan_params(.checkpoints =
+                                                                session->recording.checkpoints,
+                                                            .opening = session->recording.opening)))
+               : weft_fail_memory(&session->host, "the examples");
     if (status == WEFT_OK) {
         status = run_open(self, texts, inputs, batch);
     }

@@ -293,6 +293,14 @@ typedef enum weft_checkpoints {
         2 /**< every node's value: nothing is fused, and memory holds all of them */
 } weft_checkpoints;
 
+/** Whether single checkpoints of a plan can be computed from others: weft_receipt_compile_part of weft/receipt.h. */
+typedef enum weft_opening {
+    WEFT_OPENING_NONE = 0,
+    WEFT_OPENING_ALSO = 1, /**< the plan keeps its graph for this */
+    WEFT_OPENING_ONLY =
+        2 /**< it cannot run itself: no weight is uploaded, and nothing compiled but its parts */
+} weft_opening;
+
 typedef struct weft_plan_params {
     bool timestamps; /**< time every dispatch (weft_plan_get_timings) */
     /** Gives every op its own dispatch in every run: slower, same bits in reproducible mode; for tests and debugging */
@@ -314,6 +322,7 @@ typedef struct weft_plan_params {
      * changes. Receipts hash them (weft/receipt.h).
      */
     weft_checkpoints checkpoints;
+    weft_opening opening;
 } weft_plan_params;
 
 #ifndef __cplusplus

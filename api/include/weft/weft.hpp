@@ -130,6 +130,7 @@ class generator;
 class texts;
 class search;
 class receipt;
+class proof;
 class executable;
 class op;
 class frame_queue;
@@ -916,6 +917,30 @@ class receipt : public handle<::weft_receipt, weft_receipt_destroy> {
     result<::weft_record_info> record(uint32_t index) const noexcept;
     /** weft_receipt_compare of weft/receipt.h. */
     status compare(uint32_t *index, const weft::receipt &other) const noexcept;
+    /** weft_receipt_root of weft/receipt.h. */
+    [[nodiscard]] const char *root() noexcept;
+    /** weft_receipt_proof of weft/receipt.h. */
+    [[nodiscard]] const char *proof(uint32_t index) noexcept;
+    /** weft_receipt_compile_part of weft/receipt.h. */
+    result<weft::plan> compile_part(uint32_t record, weft::plan &plan) const noexcept;
+    /** weft_receipt_open of weft/receipt.h. */
+    status open(::weft_receipt_opened &opened, uint32_t record, weft::plan &plan, weft::plan &part,
+                span<const ::weft_host_tensor> tensors) const noexcept;
+    /** weft_receipt_statement of weft/receipt.h. */
+    [[nodiscard]] const char *statement(const char *name, const char *sha256,
+                                        bool envelope) noexcept;
+};
+
+/** Owns a weft_proof: what it is, and what threads may do with it, is said there. */
+class proof : public handle<::weft_proof, weft_proof_destroy> {
+  public:
+    using handle::handle;
+
+    /** weft_proof_read of weft/receipt.h. */
+    static result<weft::proof> read(std::string_view json, const char *root,
+                                    const ::weft_host *host = nullptr) noexcept;
+    /** weft_proof_get_info of weft/receipt.h. */
+    result<::weft_proof_info> info() const noexcept;
 };
 
 /** Owns a weft_executable: what it is, and what threads may do with it, is said there. */
@@ -3387,6 +3412,54 @@ inline status receipt::compare(uint32_t *index, const weft::receipt &other) cons
     return weft_receipt_compare(index, get(), other.get());
 }
 
+inline const char *receipt::root() noexcept {
+    return weft_receipt_root(get());
+}
+
+inline const char *receipt::proof(uint32_t index) noexcept {
+    return weft_receipt_proof(get(), index);
+}
+
+inline result<weft::proof> proof::read(std::string_view json, const char *root,
+                                       const ::weft_host *host) noexcept {
+    ::weft_proof *made = nullptr;
+    const weft_status code = weft_proof_read(&made, json.data(), json.size(), root, host);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::proof(made);
+}
+
+inline result<::weft_proof_info> proof::info() const noexcept {
+    ::weft_proof_info made{};
+    const weft_status code = weft_proof_get_info(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<weft::plan> receipt::compile_part(uint32_t record, weft::plan &plan) const noexcept {
+    ::weft_plan *made = nullptr;
+    const weft_status code = weft_receipt_compile_part(&made, get(), record, plan.get());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::plan(made);
+}
+
+inline status receipt::open(::weft_receipt_opened &opened, uint32_t record, weft::plan &plan,
+                            weft::plan &part,
+                            span<const ::weft_host_tensor> tensors) const noexcept {
+    return weft_receipt_open(&opened, get(), record, plan.get(), part.get(), tensors.data(),
+                             static_cast<uint32_t>(tensors.size()));
+}
+
+inline const char *receipt::statement(const char *name, const char *sha256,
+                                      bool envelope) noexcept {
+    return weft_receipt_statement(get(), name, sha256, envelope);
+}
+
 inline result<::weft_storage_info> plan::storage(uint32_t storage) const noexcept {
     ::weft_storage_info made{};
     const weft_status code = weft_plan_get_storage(get(), storage, &made);
@@ -3713,6 +3786,12 @@ inline void rank(::weft_ranked &ranked, uint32_t count) noexcept {
     return weft_record_kind_name(kind);
 }
 
+/** weft_receipt_referee of weft/receipt.h. */
+inline status receipt_referee(::weft_referee_finding &finding, const ::weft_referee_params &params,
+                              const ::weft_host *host = nullptr) noexcept {
+    return weft_receipt_referee(&finding, &params, host);
+}
+
 /* ---- C's structs and enums, behind what has parameters of the same names ---- */
 
 using log_level = ::weft_log_level;
@@ -3726,6 +3805,7 @@ using stored = ::weft_stored;
 using activation = ::weft_activation;
 using binary = ::weft_binary;
 using checkpoints = ::weft_checkpoints;
+using opening = ::weft_opening;
 using unary = ::weft_unary;
 using reduction = ::weft_reduction;
 using norm = ::weft_norm;
@@ -3846,6 +3926,10 @@ using search_params = ::weft_search_params;
 using text_part = ::weft_text_part;
 using receipt_params = ::weft_receipt_params;
 using record_info = ::weft_record_info;
+using proof_info = ::weft_proof_info;
+using referee_params = ::weft_referee_params;
+using referee_finding = ::weft_referee_finding;
+using receipt_opened = ::weft_receipt_opened;
 using storage_info = ::weft_storage_info;
 using kernel_info = ::weft_kernel_info;
 using operand_info = ::weft_operand_info;

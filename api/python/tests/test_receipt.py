@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Receipts of plans, and the command's."""
 
+import base64
 import hashlib
+import json
 
 import numpy as np
 import pytest
@@ -75,3 +77,38 @@ def test_what_is_given_and_handed_over_is_in_the_chain():
         receipt.note("value", "x", "f32 [1]", b"")
     with pytest.raises(weft.InvalidArgument, match="was read"):
         weft.Receipt.read(receipt.json()).note("data", "x", "1 line", b"")
+
+
+def test_the_root_follows_from_the_chains():
+    receipt, _ = receipt_of(0.5, np.zeros([2, 5, 8], np.float32))
+    row = [hashlib.sha256(b"\0" + bytes.fromhex(record.chain)).digest() for record in receipt.records]
+    count = len(row)
+    while len(row) & (len(row) - 1):
+        row.append(hashlib.sha256(b"\3").digest())
+    while len(row) > 1:
+        row = [hashlib.sha256(b"\1" + row[i] + row[i + 1]).digest() for i in range(0, len(row), 2)]
+    assert receipt.root == hashlib.sha256(b"\2" + count.to_bytes(8, "little") + row[0]).hexdigest()
+
+
+def test_a_proof_shows_a_record():
+    receipt, _ = receipt_of(0.5, np.zeros([2, 5, 8], np.float32))
+    for i, record in enumerate(receipt.records):
+        index, count, found = weft.Receipt.check_proof(receipt.proof(i), receipt.root)
+        assert (index, count, found) == (i, len(receipt.records), record)
+    with pytest.raises(weft.BadFile, match="to the root"):
+        weft.Receipt.check_proof(receipt.proof(0), "0" * 64)
+    with pytest.raises(weft.InvalidArgument, match="no record 99"):
+        receipt.proof(99)
+
+
+def test_a_statement_is_one_of_in_toto():
+    receipt, _ = receipt_of(0.5, np.zeros([2, 5, 8], np.float32))
+    statement = json.loads(receipt.statement("receipt.json", "ab" * 32))
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["subject"] == [{"name": "receipt.json", "digest": {"sha256": "ab" * 32}}]
+    assert statement["predicate"]["root"] == receipt.root
+    envelope = json.loads(receipt.statement("receipt.json", "ab" * 32, envelope=True))
+    assert json.loads(base64.b64decode(envelope["payload"])) == statement
+    assert (envelope["payloadType"], envelope["signatures"]) == ("application/vnd.in-toto+json", [])
+    with pytest.raises(weft.InvalidArgument, match="64 hexadecimal digits"):
+        receipt.statement("receipt.json", "ab")

@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/formats/json.h"
 #include "core/given.h"
 #include "core/try.h"
-#include "plan/port_digest.h"
+#include "model/receipts/port_type.h"
 
 static const char *const kinds[] = {[WEFT_RECORD_SETTING] = "setting",
                                     [WEFT_RECORD_CONFIG] = "config",
@@ -64,7 +63,8 @@ void weft_receipt_destroy(weft_receipt **address) {
         weft_free(&host, receipt->records[i].type);
     }
     char *const texts[] = {receipt->version,        receipt->device_name, receipt->driver,
-                           receipt->driver_version, receipt->maker,       receipt->json};
+                           receipt->driver_version, receipt->maker,       receipt->json,
+                           receipt->proof,          receipt->statement};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         weft_free(&host, texts[i]);
     }
@@ -91,8 +91,7 @@ weft_digest weft_receipt_chain(const weft_receipt *receipt) {
     return receipt->count > 0 ? receipt->records[receipt->count - 1].chain : (weft_digest){0};
 }
 
-/* True if it can stand in JSON as it is. */
-static bool is_text(const char *text) {
+bool weft_receipt_is_text(const char *text) {
     json_t *string = strlen(text) <= WEFT_RECEIPT_MAX_NAME ? json_string(text) : NULL;
     json_decref(string);
     return string != NULL;
@@ -101,7 +100,7 @@ static bool is_text(const char *text) {
 weft_status weft_receipt_add(weft_receipt *receipt, weft_record_kind kind, const char *name,
                              const char *type, const weft_digest *digest) {
     const weft_host *host = &receipt->host;
-    if (!is_text(name) || !is_text(type)) {
+    if (!weft_receipt_is_text(name) || !weft_receipt_is_text(type)) {
         return weft_fail(host, WEFT_UNSUPPORTED,
                          "a receipt: the %s '%.200s' is not UTF-8, or too long",
                          weft_record_kind_name(kind), name);
@@ -208,6 +207,14 @@ static const void *data_of(const char *name, const weft_host_tensor *tensors, ui
     return NULL;
 }
 
+void weft_receipt_port_type(char type[WEFT_PORT_TYPE_SIZE], const struct weft_port *port,
+                            const struct weft_row_lengths *rows) {
+    char shape[WEFT_SHAPE_TEXT_SIZE];
+    snprintf(type, WEFT_PORT_TYPE_SIZE, "%s %s%s", weft_dtype_name(port->dtype),
+             weft_shape_text(port->shape, shape),
+             weft_rows_apply(rows, port) ? " before lengths" : "");
+}
+
 static weft_status add_port(weft_receipt *receipt, const weft_plan *plan, uint32_t index,
                             const void *data, const struct weft_row_lengths *rows) {
     const struct weft_port *port = &plan->ports[index];
@@ -215,11 +222,8 @@ static weft_status add_port(weft_receipt *receipt, const weft_plan *plan, uint32
     if (checkpoint && weft_rows_hide(rows, port)) {
         return WEFT_OK;
     }
-    char shape[WEFT_SHAPE_TEXT_SIZE];
-    char type[WEFT_SHAPE_TEXT_SIZE + 32];
-    snprintf(type, sizeof type, "%s %s%s", weft_dtype_name(port->dtype),
-             weft_shape_text(port->shape, shape),
-             weft_rows_apply(rows, port) ? " before lengths" : "");
+    char type[WEFT_PORT_TYPE_SIZE];
+    weft_receipt_port_type(type, port, rows);
     weft_digest digest;
     WEFT_TRY(weft_plan_port_digest(&digest, plan, index, data, rows));
     return weft_receipt_add(receipt,
@@ -229,9 +233,9 @@ static weft_status add_port(weft_receipt *receipt, const weft_plan *plan, uint32
                             port->name, type, &digest);
 }
 
-/* Inputs, checkpoints, outputs: in the order in which they came to be. */
+/* Inputs, checkpoints, outputs, in the order in which they came to be: the first `most` of these. */
 static weft_status add_ports(weft_receipt *receipt, const weft_plan *plan,
-                             const weft_host_tensor *tensors, uint32_t count) {
+                             const weft_host_tensor *tensors, uint32_t count, size_t most) {
     struct weft_row_lengths rows;
     WEFT_TRY(weft_plan_find_lengths(&rows, plan, tensors, count));
     const uint32_t checkpoints = plan->port_count - plan->checkpoint_count;
@@ -241,7 +245,7 @@ static weft_status add_ports(weft_receipt *receipt, const weft_plan *plan,
     }
     const uint32_t stretches[3][2] = {
         {0, outputs}, {checkpoints, plan->port_count}, {outputs, checkpoints}};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < most; i++) {
         for (uint32_t k = stretches[i][0]; k < stretches[i][1]; k++) {
             const void *data = data_of(plan->ports[k].name, tensors, count);
             WEFT_TRY(add_port(receipt, plan, k, data, &rows));
@@ -263,9 +267,11 @@ weft_status weft_receipt_execute(weft_receipt *receipt, weft_plan *plan,
     }
     char run[16];
     snprintf(run, sizeof run, "%u", receipt->runs);
-    WEFT_TRY(weft_plan_execute(plan, tensors, count));
+    const bool runs = plan->opening != WEFT_OPENING_ONLY;
+    WEFT_TRY(runs ? weft_plan_execute(plan, tensors, count)
+                  : weft_plan_check_tensors(plan, tensors, count));
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_RUN, run, kept[plan->checkpoints], NULL));
-    return add_ports(receipt, plan, tensors, count);
+    return add_ports(receipt, plan, tensors, count, runs ? 3 : 1);
 }
 
 /* ---- what is not of runs ---- */
@@ -318,6 +324,15 @@ const char *weft_receipt_maker(const weft_receipt *receipt) {
     return receipt ? receipt->maker : NULL;
 }
 
+void weft_record_get_info(weft_record_info *info, const struct weft_record *record) {
+    *info = (weft_record_info){
+        .kind = record->kind, .run = record->run, .name = record->name, .type = record->type};
+    if (record->has_digest) {
+        weft_digest_text(&record->digest, info->sha256);
+    }
+    weft_digest_text(&record->chain, info->chain);
+}
+
 weft_status weft_receipt_get_record(const weft_receipt *receipt, uint32_t index,
                                     weft_record_info *info) {
     WEFT_ENTER;
@@ -325,13 +340,7 @@ weft_status weft_receipt_get_record(const weft_receipt *receipt, uint32_t index,
     if (index >= receipt->count) {
         return WEFT_NOT_FOUND;
     }
-    const struct weft_record *record = &receipt->records[index];
-    *info = (weft_record_info){
-        .kind = record->kind, .run = record->run, .name = record->name, .type = record->type};
-    if (record->has_digest) {
-        weft_digest_text(&record->digest, info->sha256);
-    }
-    weft_digest_text(&record->chain, info->chain);
+    weft_record_get_info(info, &receipt->records[index]);
     return WEFT_OK;
 }
 

@@ -27,6 +27,11 @@ class Record:
     """Of all records up to this one."""
 
 
+def _record_of(info: Any) -> Record:
+    return Record(text_of(lib.weft_record_kind_name(info.kind)), info.run, text_of(info.name), text_of(info.type),
+                  text_of(info.sha256), text_of(info.chain))
+
+
 class Receipt:
     """A list of records, each chained to those before it.
 
@@ -60,10 +65,7 @@ class Receipt:
     def json(self) -> str:
         """Its text, for a file."""
         with self.handle.lock:
-            text = lib.weft_receipt_json(self.handle.get())
-            if text == ffi.NULL:
-                raise MemoryError("a receipt")
-            return text_of(text)
+            return self._text(lib.weft_receipt_json(self.handle.get()))
 
     def note(self, kind: str, name: str, type: str, data: Any = None) -> None:
         """Appends what decides the answer beside the runs.
@@ -91,10 +93,61 @@ class Receipt:
         found: list[Record] = []
         with self.handle.lock:
             while lib.weft_receipt_get_record(self.handle.get(), len(found), info) == lib.WEFT_OK:
-                found.append(Record(text_of(lib.weft_record_kind_name(info.kind)), info.run, text_of(info.name),
-                                    text_of(info.type), text_of(info.sha256), text_of(info.chain)))
+                found.append(_record_of(info))
         _core.forget()
         return found
+
+    @property
+    def root(self) -> str:
+        """The root of the Merkle tree over all records: it stands for the whole receipt."""
+        with self.handle.lock:
+            return self._text(lib.weft_receipt_root(self.handle.get()))
+
+    def proof(self, index: int) -> str:
+        """A record with the hashes that lead from it to the root, as JSON: `check_proof` reads it, without the receipt."""
+        with self.handle.lock:
+            if lib.weft_receipt_get_record(self.handle.get(), index, ffi.new("weft_record_info *")) != lib.WEFT_OK:
+                _core.forget()
+                raise errors.InvalidArgument(f"index: the receipt has no record {index}")
+            return self._text(lib.weft_receipt_proof(self.handle.get(), index))
+
+    @staticmethod
+    def check_proof(text: str, root: str) -> tuple[int, int, Record]:
+        """What `proof` gave, from anybody: a record's index, among how many, and the record.
+
+        Raises BadFile unless it leads to the root.
+        """
+        data = _checks.text(text, "text").encode()
+        c_root = _checks.text(root, "root").encode()
+        pointer = _core.make("weft_proof", lib.weft_proof_read, ffi.from_buffer(data), len(data), c_root, _core.host)
+        handle = _core.Handle(pointer, lib.weft_proof_destroy)
+        try:
+            info = ffi.new("weft_proof_info *")
+            _core.check(lib.weft_proof_get_info(handle.get(), info))
+            return info.index, info.count, _record_of(info.record)
+        finally:
+            handle.close()
+
+    def statement(self, name: str, sha256: str, *, envelope: bool = False) -> str:
+        """An in-toto Statement about the file of this receipt, for tools that sign.
+
+        Args:
+            name: of the file.
+            sha256: of its bytes, as 64 hexadecimal digits.
+            envelope: whether to put the statement into a DSSE envelope, without a signature.
+        """
+        c_name, c_sha256 = _checks.text(name, "name").encode(), _checks.text(sha256, "sha256").encode()
+        with self.handle.lock:
+            text = lib.weft_receipt_statement(self.handle.get(), c_name, c_sha256, envelope)
+            if text == ffi.NULL:
+                raise errors.InvalidArgument(f"sha256: expected 64 hexadecimal digits, found {sha256!r}")
+            return text_of(text)
+
+    @staticmethod
+    def _text(text: Any) -> str:
+        if text == ffi.NULL:
+            raise MemoryError("a receipt")
+        return text_of(text)
 
     def first_difference(self, other: Receipt) -> int | None:
         """The index of the first record in which two receipts differ, or None. Device and driver are not compared."""

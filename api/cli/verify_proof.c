@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Proofs of single records, and receipts for other tools: no model, and no device. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/system/file.h"
+#include "verification.h"
+
+#define MOST_BYTES ((size_t)64 << 10) /* of a proof */
+
+int weft_cli_print_proof(const verification *v) {
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long index = strtoull(v->prove, &end, 10);
+    const bool is_number = *v->prove >= '0' && *v->prove <= '9' && *end == '\0' && errno == 0;
+    const char *proof =
+        is_number && index < UINT32_MAX ? weft_receipt_proof(v->receipt, (uint32_t)index) : NULL;
+    if (!proof) {
+        return weft_cli_bad_file(&v->host, "%s: --prove: expected the number of a record, found %s",
+                                 v->path, v->prove);
+    }
+    weft_cli_print_lines(stdout, proof);
+    return WEFT_CLI_FINE;
+}
+
+int weft_cli_verify_proof(const verification *v) {
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    weft_proof *proof = NULL;
+    weft_proof_info info;
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(
+        weft_file_read_regular(&bytes, &size, MOST_BYTES, v->proof, &v->host)));
+    weft_status status = weft_proof_read(&proof, (const char *)bytes, size, v->root, &v->host);
+    weft_free(&v->host, bytes);
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(status));
+    status = weft_proof_get_info(proof, &info);
+    if (status == WEFT_OK) {
+        weft_cli_print(stdout, "%s: record %u of %u: %s '%s', %s%s%s\n", v->proof, info.index,
+                       info.count, weft_record_kind_name(info.record.kind), info.record.name,
+                       info.record.type, info.record.sha256[0] ? ", SHA-256 " : "",
+                       info.record.sha256);
+    }
+    weft_proof_destroy(&proof);
+    return weft_cli_exit_code(status);
+}
+
+/* The last part of a path, which is what others know a file by. */
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static int write_form(const verification *v, const char *path, bool envelope) {
+    const char *text = weft_receipt_statement(v->receipt, name_of(v->path), v->sha256, envelope);
+    return weft_cli_exit_code(text ? weft_file_write(path, text, strlen(text), &v->host)
+                                   : weft_fail_memory(&v->host, "a statement"));
+}
+
+int weft_cli_write_statement(const verification *v) {
+    if (v->statement) {
+        WEFT_CLI_TRY(write_form(v, v->statement, false));
+    }
+    return v->envelope ? write_form(v, v->envelope, true) : WEFT_CLI_FINE;
+}
