@@ -35,8 +35,7 @@ static weft_status build_task(weft_graph *graph, weft_model *model, const weft_m
     const uint32_t batch = info->task == WEFT_TASK_RETRIEVE ? 2 : 1;
     const uint32_t most = info->max_length < LENGTH ? info->max_length : LENGTH;
     const uint32_t length = info->exact_length ? info->exact_length : most;
-    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, info->input_size,
-                                   info->position_size));
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, info));
     WEFT_TRY(weft_model_build(&out, model, graph, &inputs));
     return weft_graph_output(graph, "output", out);
 }
