@@ -100,6 +100,45 @@ int weft_cli_read_vectors(weft_cli_vectors *vectors, const char *path, const wef
     return weft_cli_exit_code_of_file(status);
 }
 
+static bool are_images(const weft_npy *npy, const weft_model_info *info) {
+    const uint32_t axes[] = {info->image_channels, info->image_size, info->image_size};
+    bool fits =
+        (npy->rank == 3 || npy->rank == 4) &&
+        (npy->dtype == WEFT_NPY_F32 || npy->dtype == WEFT_NPY_F64 || npy->dtype == WEFT_NPY_U8);
+    for (uint32_t axis = 0; fits && axis < 3; axis++) {
+        fits = npy->shape[npy->rank - 3 + axis] == axes[axis];
+    }
+    return fits && (npy->rank == 3 || (npy->shape[0] >= 1 && npy->shape[0] <= UINT32_MAX));
+}
+
+static weft_status images_of_array(weft_cli_vectors *vectors, const weft_npy *npy, const char *path,
+                                   const weft_model_info *info, const weft_host *host) {
+    if (!are_images(npy, info)) {
+        char shape[WEFT_NPY_SHAPE_TEXT_SIZE];
+        return weft_fail(host, WEFT_BAD_FILE,
+                         "%s: expected float32, float64 or uint8 [batch, %u, %u, %u], the batch "
+                         "not 0 or left out, as the model takes images, found %s %s",
+                         path, info->image_channels, info->image_size, info->image_size,
+                         weft_npy_dtype_name(npy->dtype), weft_npy_shape_text(npy, shape));
+    }
+    *vectors = (weft_cli_vectors){.batch = npy->rank == 4 ? (uint32_t)npy->shape[0] : 1,
+                                  .length = info->image_channels * info->image_size,
+                                  .width = info->image_size};
+    WEFT_TRY(weft_cli_npy_reals(&vectors->values, npy, path, host));
+    return check_finite(vectors, path, host);
+}
+
+int weft_cli_read_images(weft_cli_vectors *vectors, const char *path, const weft_model_info *info,
+                         const weft_host *host) {
+    weft_npy npy = {0};
+    weft_status status = weft_npy_open(&npy, path, host);
+    if (status == WEFT_OK) {
+        status = images_of_array(vectors, &npy, path, info, host);
+    }
+    weft_npy_close(&npy);
+    return weft_cli_exit_code_of_file(status);
+}
+
 bool weft_cli_check_length(uint32_t length, const weft_model_info *info, const char *name,
                            const weft_host *host) {
     if (info->exact_length != 0 && length != info->exact_length) {

@@ -36,6 +36,13 @@ typedef struct weft_cli_vectors {
  */
 int weft_cli_read_vectors(weft_cli_vectors *vectors, const char *path, const weft_host *host);
 
+/**
+ * From a file with an array [batch, channels, height, width], or without the batch, as the model takes images: float32, float64,
+ * or uint8, which is divided by 255. A row of `vectors` is then one of a channel.
+ */
+int weft_cli_read_images(weft_cli_vectors *vectors, const char *path, const weft_model_info *info,
+                         const weft_host *host);
+
 /** Whether a model takes sequences of that length; else says so in the log. */
 bool weft_cli_check_length(uint32_t length, const weft_model_info *info, const char *name,
                            const weft_host *host);

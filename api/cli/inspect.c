@@ -218,6 +218,10 @@ static void print_model(const inspect_state *state) {
                    info->exact_length != 0 ? "exactly" : "at most",
                    info->exact_length != 0 ? info->exact_length : info->max_length,
                    info->label_count, info->tokenizer);
+    if (info->image_size != 0) {
+        weft_cli_print(stdout, "  images of %u channels, %u x %u pixels\n", info->image_channels,
+                       info->image_size, info->image_size);
+    }
     weft_cli_print(stdout, "  %llu parameters\n", (unsigned long long)info->parameters);
 }
 

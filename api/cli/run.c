@@ -178,6 +178,14 @@ static int run_all(run_state *state, const weft_cli_syntax *syntax) {
             "is not",
             options->model);
     }
+    if (options->paths.input && state->session.info.similarity_scale > 0) {
+        if (options->common.receipt) {
+            return weft_cli_usage_error(
+                syntax, "--receipt: the model %s has two towers, of which --input takes one",
+                options->model);
+        }
+        WEFT_CLI_TRY(weft_cli_session_take_images(&state->session));
+    }
     WEFT_CLI_TRY(weft_cli_inputs_read(&state->inputs, &options->paths, &state->session, syntax));
     WEFT_CLI_TRY(run_on_device(state));
     return deliver(state);
@@ -263,7 +271,8 @@ int weft_cli_run(int argc, char **argv) {
          "token types, .npy, of the tokens' shape (default: all 0)"},
         {"input", WEFT_CLI_LIST, &options.inputs, "FILE",
          "vectors, .npy, float32 [batch, length, width] or [length, width], or uint8 with "
-         "255 for 1, for models that take them; of a program an input, or NAME=FILE for each of "
+         "255 for 1, for models that take them; or images, [batch, channels, height, width] "
+         "without the batch or with it; of a program an input, or NAME=FILE for each of "
          "its inputs; may be there several times"},
         {"symbol", WEFT_CLI_LIST, &options.symbols, "NAME=N",
          "of a program, a symbol that no axis of its inputs gives"},
@@ -289,7 +298,8 @@ int weft_cli_run(int argc, char **argv) {
         .summary =
             "Runs a model, a folder with config.json and model.safetensors or a GGUF file, on a "
             "text, "
-            "on token ids or on vectors, or a program on arrays. It prints a classifier's best "
+            "on token ids, on vectors or on images, or a program on arrays. It prints a "
+            "classifier's best "
             "labels, a "
             "masked language model's best tokens for each [MASK], a causal one's best next tokens, "
             "a regression's values, the entities that a token classifier finds or the answer to a "

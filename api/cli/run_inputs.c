@@ -113,6 +113,13 @@ static int read_features(weft_cli_inputs *inputs, const char *path,
     return fits ? WEFT_CLI_FINE : WEFT_CLI_BAD_FILE;
 }
 
+static int read_images(weft_cli_inputs *inputs, const char *path, const weft_cli_session *session) {
+    WEFT_CLI_TRY(weft_cli_read_images(&inputs->pixels, path, &session->info, &session->host));
+    inputs->batch = inputs->pixels.batch;
+    inputs->length = session->info.exact_length;
+    return WEFT_CLI_FINE;
+}
+
 static int read_positions(weft_cli_inputs *inputs, const char *path,
                           const weft_cli_session *session) {
     const weft_host *host = &session->host;
@@ -132,10 +139,22 @@ static int read_positions(weft_cli_inputs *inputs, const char *path,
 
 /* ---- all of them ---- */
 
+/* The option that gives texts or tokens. */
+static const char *option_of(const weft_cli_input_paths *paths) {
+    return paths->tokens ? "--tokens" : paths->source.text ? "--text" : "--file";
+}
+
 /* Whether the options are those that the model takes. */
 static int check_options(const weft_cli_input_paths *paths, const weft_cli_session *session,
                          const weft_cli_syntax *syntax) {
     const weft_model_info *info = &session->info;
+    if (info->image_size > 0) {
+        return paths->input && !paths->positions
+                   ? WEFT_CLI_FINE
+                   : weft_cli_usage_error(syntax, "%s: the model %s takes images: use --input",
+                                          paths->positions ? "--positions" : option_of(paths),
+                                          session->folder);
+    }
     if (info->input_size == 0 && paths->input) {
         return weft_cli_usage_error(
             syntax,
@@ -145,10 +164,7 @@ static int check_options(const weft_cli_input_paths *paths, const weft_cli_sessi
     if (info->input_size > 0 && !paths->input) {
         return weft_cli_usage_error(syntax,
                                     "%s: the model %s takes vectors of %u values: use --input",
-                                    paths->tokens        ? "--tokens"
-                                    : paths->source.text ? "--text"
-                                                         : "--file",
-                                    session->folder, info->input_size);
+                                    option_of(paths), session->folder, info->input_size);
     }
     if (info->position_size > 0 && !paths->positions) {
         return weft_cli_usage_error(
@@ -177,8 +193,9 @@ int weft_cli_inputs_read(weft_cli_inputs *inputs, const weft_cli_input_paths *pa
                          const weft_cli_session *session, const weft_cli_syntax *syntax) {
     *inputs = (weft_cli_inputs){.mask = -1};
     WEFT_CLI_TRY(check_options(paths, session, syntax));
-    WEFT_CLI_TRY(paths->input ? read_features(inputs, paths->input, session)
-                              : read_tokens(inputs, paths, session));
+    WEFT_CLI_TRY(session->info.image_size > 0 ? read_images(inputs, paths->input, session)
+                 : paths->input               ? read_features(inputs, paths->input, session)
+                                              : read_tokens(inputs, paths, session));
     if (paths->positions) {
         WEFT_CLI_TRY(read_positions(inputs, paths->positions, session));
     }
@@ -201,7 +218,12 @@ uint32_t weft_cli_inputs_tensors(weft_host_tensor tensors[WEFT_CLI_INPUT_TENSORS
     const weft_cli_vectors *features = &inputs->features;
     const weft_cli_vectors *positions = &inputs->positions;
     uint32_t count = 0;
-    if (features->values) {
+    const weft_cli_vectors *pixels = &inputs->pixels;
+    if (pixels->values) {
+        tensors[count++] = (weft_host_tensor){"pixels", pixels->values,
+                                              (uint64_t)pixels->batch * pixels->length *
+                                                  pixels->width * sizeof(float)};
+    } else if (features->values) {
         tensors[count++] = (weft_host_tensor){"features", features->values,
                                               tokens * features->width * sizeof(float)};
     } else {
@@ -223,6 +245,7 @@ void weft_cli_inputs_clear(weft_cli_inputs *inputs, const weft_host *host) {
     weft_free(host, inputs->tokens.values);
     weft_free(host, inputs->types.values);
     weft_free(host, inputs->features.values);
+    weft_free(host, inputs->pixels.values);
     weft_free(host, inputs->positions.values);
     *inputs = (weft_cli_inputs){.mask = -1};
 }

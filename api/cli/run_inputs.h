@@ -17,9 +17,10 @@ typedef struct weft_cli_input_paths {
 } weft_cli_input_paths;
 
 typedef struct weft_cli_inputs {
-    weft_cli_tokens tokens; /* of a text or of ids; values are null for features */
+    weft_cli_tokens tokens; /* of a text or of ids; values are null for features and images */
     weft_cli_tokens types;  /* values are null: none given, as in the next two */
     weft_cli_vectors features;
+    weft_cli_vectors pixels; /* of images */
     weft_cli_vectors positions;
     weft_cli_text_note text; /* of a text; zeros for files of numbers */
     uint32_t batch;          /* of whichever there is */

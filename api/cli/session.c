@@ -17,6 +17,17 @@ int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *comm
     return weft_cli_exit_code_of_file(status);
 }
 
+int weft_cli_session_take_images(weft_cli_session *session) {
+    weft_model *tower = NULL;
+    weft_status status = weft_model_image_tower(&tower, session->model);
+    if (status == WEFT_OK) {
+        weft_model_destroy(&session->model);
+        session->model = tower;
+        status = weft_model_get_info(tower, &session->info);
+    }
+    return weft_cli_exit_code(status);
+}
+
 int weft_cli_session_open(weft_cli_session *session, const weft_cli_common *common) {
     weft_status status = weft_cli_open(&session->device, common);
     if (status == WEFT_OK) {
@@ -109,17 +120,21 @@ static json_t *model_json(const weft_cli_session *session) {
         "{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:b, s:b, s:I, s:I, "
         "s:b, "
         "s:I, "
+        "s:I, "
+        "s:I, "
         "s:s}",
         "folder", weft_cli_json_text(session->folder), "architecture", info->architecture, "mixing",
         info->mixing, "task", weft_task_name(info->task), "layers", (json_int_t)info->layers,
         "hidden_size", (json_int_t)info->hidden_size, "embedding_size",
         (json_int_t)info->embedding_size, "intermediate_size", (json_int_t)info->intermediate_size,
         "vocabulary", (json_int_t)info->vocabulary, "input_size", (json_int_t)info->input_size,
-        "position_size", (json_int_t)info->position_size, "causal", (int)info->causal, "max_length",
-        (json_int_t)info->max_length, "takes_types", (int)info->takes_types, "takes_lengths",
-        (int)info->takes_lengths, "exact_length", (json_int_t)info->exact_length, "label_count",
-        (json_int_t)info->label_count, "multi_label", (int)info->multi_label, "parameters",
-        (json_int_t)info->parameters, "tokenizer", info->tokenizer);
+        "image_size", (json_int_t)info->image_size, "image_channels",
+        (json_int_t)info->image_channels, "position_size", (json_int_t)info->position_size,
+        "causal", (int)info->causal, "max_length", (json_int_t)info->max_length, "takes_types",
+        (int)info->takes_types, "takes_lengths", (int)info->takes_lengths, "exact_length",
+        (json_int_t)info->exact_length, "label_count", (json_int_t)info->label_count, "multi_label",
+        (int)info->multi_label, "parameters", (json_int_t)info->parameters, "tokenizer",
+        info->tokenizer);
 }
 
 static json_t *plan_json(const weft_plan *plan) {

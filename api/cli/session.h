@@ -21,6 +21,8 @@ typedef struct weft_cli_session {
 /** Loads the model; needs no device. `common` and `folder` must outlive the session. */
 int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *common,
                           const char *folder);
+/** Goes on with the tower of images of a model that has two. */
+int weft_cli_session_take_images(weft_cli_session *session);
 /** Opens the device, and begins the receipt where there is to be one. */
 int weft_cli_session_open(weft_cli_session *session, const weft_cli_common *common);
 /** Releases both; a zeroed session is fine. Plans must be gone. */

@@ -20,19 +20,22 @@
 #include "model/network/network_build.h"
 #include "model/program/program.h"
 #include "model/static/static_model.h"
+#include "model/towers.h"
 
 #define FAMILY(name) &weft_family_##name,
 static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(FAMILY)};
 #undef FAMILY
 
 #define FAMILY_COUNT  (sizeof families / sizeof families[0])
-#define EXPECTED_SIZE 1024
+#define EXPECTED_SIZE 1280
 
 struct weft_model {
     weft_host host;
     char *config;                 /* the text of its config.json */
     struct weft_network *network; /* or a program */
     struct weft_program *program;
+    struct weft_network *images; /* of two towers, that which the network is not; or null */
+    char *images_config;         /* with it: what its config.json would be */
     bool headless;
     struct weft_embedding *embedding; /* or null */
     weft_tokenizer *tokenizer;
@@ -66,7 +69,8 @@ static const char *list_families(char text[EXPECTED_SIZE]) {
                                families[i]->model_type);
         used += written > 0 ? (size_t)written : 0;
     }
-    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", program");
+    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", %s, program",
+             weft_towers_types());
     return text;
 }
 
@@ -96,11 +100,47 @@ static weft_status load_program(weft_model *model, const struct weft_model_sourc
     return weft_tokenizer_load(&model->tokenizer, source->folder, &settings, &model->host);
 }
 
-static weft_status load_network(weft_model *model, const struct weft_model_source *source) {
+static weft_status load_family(struct weft_network **network, weft_model *model,
+                               const struct weft_model_source *source) {
     const struct weft_model_family *family = NULL;
     WEFT_TRY(read_model_type(&family, source, &model->host));
-    WEFT_TRY(weft_network_load(&model->network, family, source, &model->host));
+    return weft_network_load(network, family, source, &model->host);
+}
+
+/* The network is that which reads texts, or the only one. */
+static weft_status load_towers(weft_model *model, const struct weft_towers *towers) {
+    if (!towers->texts.fields) {
+        return load_family(&model->network, model, &towers->images);
+    }
+    WEFT_TRY(load_family(&model->network, model, &towers->texts));
+    WEFT_TRY(load_family(&model->images, model, &towers->images));
+    model->images_config = weft_json_text(towers->images.fields, 0, &model->host);
+    return model->images_config ? WEFT_OK : weft_fail_memory(&model->host, "a tower's config");
+}
+
+static weft_status load_networks(weft_model *model, const struct weft_model_source *source) {
+    struct weft_towers towers;
+    if (!weft_towers_are_there(source)) {
+        return load_family(&model->network, model, source);
+    }
+    weft_status status = weft_towers_split(&towers, source, &model->host);
+    if (status == WEFT_OK) {
+        status = load_towers(model, &towers);
+    }
+    weft_towers_clear(&towers, &model->host);
+    return status;
+}
+
+static weft_status load_network(weft_model *model, const struct weft_model_source *source) {
+    WEFT_TRY(load_networks(model, source));
     weft_network_describe(model->network, &model->info);
+    if (model->info.task == WEFT_TASK_EMBED) {
+        WEFT_TRY(
+            weft_embedding_of_head(&model->embedding, model->info.embedding_size, &model->host));
+    }
+    if (model->images) {
+        WEFT_TRY(weft_towers_read_similarity(&model->info, model->network));
+    }
     if (source->tokenizer) {
         return weft_tokenizer_create_json(&model->tokenizer, source->tokenizer,
                                           source->tokenizer_size, source->label, &model->host);
@@ -220,7 +260,7 @@ static weft_status describe_embedding(weft_model *model) {
     info->task = WEFT_TASK_EMBED;
     info->label_count = 0;
     info->multi_label = false;
-    model->headless = true;
+    model->headless = !weft_embedding_is_of_head(embedding);
     return WEFT_OK;
 }
 
@@ -507,14 +547,55 @@ static weft_status expect_task(const weft_model *model, const char *function) {
                                                              function);
 }
 
+/* Another model of a network, without the files of a tokenizer. */
+static weft_status finish(weft_model *model) {
+    model->positions = model->loaded_length = model->info.max_length;
+    WEFT_TRY(weft_network_make_tokenizer(&model->tokenizer, model->network, NULL));
+    model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
+    return make_default_labels(model);
+}
+
+static weft_status share_images(weft_model *tower, const weft_model *model) {
+    tower->host = model->host;
+    tower->network = weft_network_retain(model->images);
+    weft_network_describe(tower->network, &tower->info);
+    if (tower->info.task == WEFT_TASK_EMBED) {
+        WEFT_TRY(
+            weft_embedding_of_head(&tower->embedding, tower->info.embedding_size, &tower->host));
+    }
+    tower->config = weft_strdup(&model->host, model->images_config);
+    return tower->config ? finish(tower) : weft_fail_memory(&model->host, "a model's config");
+}
+
+weft_status weft_model_image_tower(weft_model **out, weft_model *model) {
+    WEFT_ENTER;
+    WEFT_GIVEN_AS(weft_model_host(model), "tower, model", out, model);
+    if (!model->images) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "weft_model_image_tower: expected a model with a tower of texts and one "
+                         "of images, found %s",
+                         model->info.architecture);
+    }
+    weft_model *tower = weft_alloc_zero(&model->host, 1, sizeof *tower);
+    if (!tower) {
+        return weft_fail_memory(&model->host, "a model");
+    }
+    const weft_status status = share_images(tower, model);
+    if (status != WEFT_OK) {
+        weft_model_destroy(&tower);
+        return status;
+    }
+    *out = tower;
+    return WEFT_OK;
+}
+
 static weft_status share(weft_model *headless, const weft_model *model) {
     const struct weft_model_family *family = model->network->family;
     headless->host = model->host;
     headless->headless = true;
     headless->network = weft_network_retain(model->network);
     headless->info = model->info;
-    headless->positions = model->positions;
-    headless->loaded_length = model->loaded_length;
+    headless->info.similarity_scale = 0;
     headless->info.task = WEFT_TASK_HIDDEN;
     headless->info.label_count = 0;
     headless->info.eos_token = -1;
@@ -528,9 +609,10 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     if (!headless->config) {
         return weft_fail_memory(&model->host, "a model's config");
     }
-    WEFT_TRY(weft_network_make_tokenizer(&headless->tokenizer, model->network, NULL));
-    headless->info.tokenizer = weft_tokenizer_kind_name(headless->tokenizer);
-    return make_default_labels(headless);
+    WEFT_TRY(finish(headless));
+    headless->positions = model->positions;
+    headless->loaded_length = model->loaded_length;
+    return WEFT_OK;
 }
 
 weft_status weft_model_without_head(weft_model **out, weft_model *model) {
@@ -563,7 +645,9 @@ void weft_model_destroy(weft_model **address) {
     weft_host host = model->host;
     weft_free(&host, model->config);
     weft_free(&host, model->end_tokens);
+    weft_free(&host, model->images_config);
     weft_network_destroy(&model->network);
+    weft_network_destroy(&model->images);
     weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
     weft_embedding_destroy(&model->embedding);
@@ -635,6 +719,12 @@ static bool takes_special(const weft_model *model) {
 static weft_status encode(struct weft_encoded *encoded, const weft_model *model,
                           const struct weft_encode_request *request) {
     const weft_network_config *config = model->network ? &model->network->config : NULL;
+    if (config && config->embedding.padded) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "%s: expected tokens, found a text: what transformers' tokenizer gives "
+                         "with padding=\"max_length\", %u of each text",
+                         model->info.architecture, model->info.exact_length);
+    }
     return config && config->embedding.bag != WEFT_BAG_NONE
                ? weft_static_encode(encoded, model->tokenizer, request,
                                     (enum weft_bag_rules)config->embedding.bag, config->vocab_size)
@@ -801,10 +891,29 @@ static weft_status check_lengths(const weft_model *model, const weft_graph *grap
     return WEFT_OK;
 }
 
+/* Pixels, and nothing else. */
+static weft_status check_images(const weft_model *model, const weft_graph *graph,
+                                const weft_model_inputs *inputs) {
+    const weft_model_info *info = &model->info;
+    const weft_shape expected = {
+        .rank = 4, .dim = {0, info->image_channels, info->image_size, info->image_size}};
+    weft_shape shape;
+    WEFT_TRY(check_input(model, graph, inputs->pixels, "pixels", expected, &shape));
+    WEFT_TRY(refuse_input(model, inputs->tokens, "tokens"));
+    WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
+    WEFT_TRY(refuse_input(model, inputs->features, "features"));
+    WEFT_TRY(refuse_input(model, inputs->positions, "positions"));
+    return refuse_input(model, inputs->lengths, "lengths");
+}
+
 static weft_status check_inputs(const weft_model *model, const weft_graph *graph,
                                 const weft_model_inputs *inputs) {
     const weft_model_info *info = &model->info;
     weft_shape shape = {.rank = 0};
+    if (info->image_size) {
+        return check_images(model, graph, inputs);
+    }
+    WEFT_TRY(refuse_input(model, inputs->pixels, "pixels"));
     if (info->input_size) {
         WEFT_TRY(check_input(model, graph, inputs->features, "features",
                              (weft_shape){.rank = 3, .dim = {0, 0, info->input_size}}, &shape));
@@ -848,10 +957,15 @@ static weft_status check_output(const weft_model *model, const weft_graph *graph
     weft_shape input;
     weft_shape found;
     weft_dtype dtype;
-    WEFT_TRY(weft_graph_get_tensor(
-        graph, model->info.input_size ? inputs->features : inputs->tokens, &input, NULL));
+    const weft_model_info *info = &model->info;
+    WEFT_TRY(weft_graph_get_tensor(graph,
+                                   info->image_size   ? inputs->pixels
+                                   : info->input_size ? inputs->features
+                                                      : inputs->tokens,
+                                   &input, NULL));
     WEFT_TRY(weft_graph_get_tensor(graph, output, &found, &dtype));
-    const weft_shape expected = weft_model_output_shape(&model->info, input.dim[0], input.dim[1]);
+    const uint32_t length = info->image_size ? info->exact_length : input.dim[1];
+    const weft_shape expected = weft_model_output_shape(info, input.dim[0], length);
     if (dtype == WEFT_F32 && weft_shape_equal(found, expected)) {
         return WEFT_OK;
     }
@@ -859,7 +973,7 @@ static weft_status check_output(const weft_model *model, const weft_graph *graph
     return weft_fail(&model->host, WEFT_BAD_FILE,
                      "the model's output: expected f32 %s for %u sequences of %u tokens, as its "
                      "task %s asks, found %s %s",
-                     weft_shape_text(expected, text[0]), input.dim[0], input.dim[1],
+                     weft_shape_text(expected, text[0]), input.dim[0], length,
                      weft_task_name(model->info.task), weft_dtype_name(dtype),
                      weft_shape_text(found, text[1]));
 }
@@ -898,8 +1012,10 @@ static weft_status build_graph(weft_graph *graph, weft_model *model,
     weft_tensor output = {0};
     struct weft_layer_outputs outputs = {.hidden_states = shape->with_hidden_states,
                                          .attentions = shape->with_attentions};
-    WEFT_TRY(weft_model_add_inputs(&inputs, graph, shape->batch, shape->length,
-                                   model->info.input_size, model->info.position_size));
+    if (model->info.image_size) { /* whose inputs do not tell it */
+        WEFT_TRY(check_length(model, shape->length));
+    }
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, shape->batch, shape->length, &model->info));
     if (shape->with_types) {
         WEFT_TRY(weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
                                   weft_shape_of(shape->batch, shape->length)));

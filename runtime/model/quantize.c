@@ -29,16 +29,29 @@ struct quantize {
 
 /* ---- the graph ---- */
 
-static weft_status build_task(weft_graph *graph, weft_model *model, const weft_model_info *info) {
+static weft_status build_task(weft_graph *graph, weft_model *model, const weft_model_info *info,
+                              const char *output) {
     weft_model_inputs inputs = {0};
     weft_tensor out = {0};
     const uint32_t batch = info->task == WEFT_TASK_RETRIEVE ? 2 : 1;
     const uint32_t most = info->max_length < LENGTH ? info->max_length : LENGTH;
     const uint32_t length = info->exact_length ? info->exact_length : most;
-    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, info->input_size,
-                                   info->position_size));
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, info));
     WEFT_TRY(weft_model_build(&out, model, graph, &inputs));
-    return weft_graph_output(graph, "output", out);
+    return weft_graph_output(graph, output, out);
+}
+
+/* The tower of images beside that of texts, which the model is. */
+static weft_status build_images(weft_graph *graph, weft_model *model) {
+    weft_model *tower = NULL;
+    weft_model_info info;
+    WEFT_TRY(weft_model_image_tower(&tower, model));
+    weft_status status = weft_model_get_info(tower, &info);
+    if (status == WEFT_OK) {
+        status = build_task(graph, tower, &info, "images");
+    }
+    weft_model_destroy(&tower);
+    return status;
 }
 
 static weft_status build_program(weft_graph **graph, weft_model *model) {
@@ -59,7 +72,8 @@ static weft_status build(weft_graph **graph, weft_model *model, const weft_host 
         WEFT_TRY(build_program(graph, model));
     } else {
         WEFT_TRY(weft_graph_create(graph, host));
-        WEFT_TRY(build_task(*graph, model, &info));
+        WEFT_TRY(build_task(*graph, model, &info, "output"));
+        WEFT_TRY(info.similarity_scale > 0 ? build_images(*graph, model) : WEFT_OK);
     }
     return weft_plan_prepare_matrices(*graph);
 }

@@ -127,10 +127,15 @@ static double run(const struct golden *golden, weft_plan *plan, uint32_t index) 
 static void check_case(struct golden *golden, uint32_t index, const weft_plan_params *params) {
     struct fixture *fixture = golden->fixture;
     weft_npy first;
-    get(&first, golden, golden->input, has(golden->input, "tokens", 0) ? "tokens" : "features",
+    weft_model_info info;
+    assert_ok(weft_model_get_info(golden->model, &info));
+    get(&first, golden, golden->input,
+        info.image_size   ? "pixels"
+        : info.input_size ? "features"
+                          : "tokens",
         index);
     uint32_t batch = (uint32_t)first.shape[0];
-    uint32_t length = (uint32_t)first.shape[1];
+    uint32_t length = info.image_size ? info.exact_length : (uint32_t)first.shape[1];
     weft_npy_close(&first);
     weft_plan *plan = NULL;
     double error = INFINITY;

@@ -60,7 +60,8 @@ static struct output run_model(weft_model *model, weft_device *device) {
     weft_model_info info;
     assert_ok(weft_model_get_info(model, &info));
     weft_plan *plan = NULL;
-    assert_ok(weft_model_compile(&plan, model, device, 2, LENGTH, info.takes_types, NULL));
+    const uint32_t length = info.exact_length != 0 ? info.exact_length : LENGTH;
+    assert_ok(weft_model_compile(&plan, model, device, 2, length, info.takes_types, NULL));
     weft_host_tensor tensors[4] = {{.name = NULL}};
     uint32_t count = 0;
     struct output out = {.count = 0};

@@ -64,7 +64,7 @@ def fill_weights(model, seed):
         elif "embeddings" in name:
             value *= np.float32(0.5)
         else:
-            value *= np.float32(1 / np.sqrt(parameter.shape[-1]))
+            value *= np.float32(1 / np.sqrt(parameter.shape[-1] if parameter.dim() else 1))
         parameter.data.copy_(torch.from_numpy(value))
 
 

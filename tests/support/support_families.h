@@ -78,6 +78,19 @@ static const char *const weft_test_configs[] = {
     "{'model_type':'umt5','architectures':['UMT5EncoderModel'],'vocab_size':256,'d_model':16,'d_kv'"
     ":6,'d_ff':24,'num_heads':2,'num_layers':" WEFT_TEST_TEXT(
         WEFT_TEST_LAYERS) ",'n_positions':" WEFT_TEST_TEXT(WEFT_TEST_POSITIONS) "}",
+    "{'model_type':'clip','architectures':['CLIPModel'],'projection_dim':12,'text_config':"
+    "{'eos_token_id':255," WEFT_TEST_ENCODER "}}",
+    "{'model_type':'clip_vision_model','architectures':['CLIPVisionModelWithProjection'],"
+    "'image_size':9,'patch_size':4,'num_attention_heads':2," WEFT_TEST_SIZES "}",
+    "{'model_type':'siglip','architectures':['SiglipForImageClassification'],'vision_config':"
+    "{'image_size':9,'patch_size':4,'num_attention_heads':2," WEFT_TEST_SIZES "}}",
+    "{'model_type':'siglip_text_model','architectures':['SiglipTextModel']," WEFT_TEST_ENCODER "}",
+    "{'model_type':'siglip_vision_model','architectures':['SiglipVisionModel'],"
+    "'image_size':9,'patch_size':4,'num_attention_heads':2," WEFT_TEST_SIZES "}",
+    "{'model_type':'dinov2','architectures':['Dinov2ForImageClassification'],'use_swiglu_ffn':true,"
+    "'mlp_ratio':2,'image_size':9,'patch_size':4,'num_attention_heads':2," WEFT_TEST_SIZES "}",
+    "{'model_type':'vit','architectures':['ViTForImageClassification'],'image_size':8,"
+    "'patch_size':4,'num_attention_heads':2," WEFT_TEST_SIZES "}",
     "{'model_type':'gpt2','architectures':['GPT2LMHeadModel'],'vocab_size':256,'n_embd':16,"
     "'n_layer':" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) ",'n_head':2,'n_positions':" WEFT_TEST_TEXT(
         WEFT_TEST_POSITIONS) "}",

@@ -13,6 +13,12 @@ int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const ch
                                  "multi_label: weft run gives its probabilities",
                                  model);
     }
+    if (job->session.info.image_size > 0) {
+        return weft_cli_bad_file(&job->session.host,
+                                 "%s: expected a model of texts, tokens or vectors, found one of "
+                                 "images: weft run takes these",
+                                 model);
+    }
     if (data) {
         return weft_cli_data_check(data, &job->session);
     }

@@ -138,7 +138,7 @@ typedef struct weft_model_info {
     uint32_t hidden_size;
     uint32_t embedding_size; /**< values of a text's vector; 0: the task is not "embed" */
     uint32_t intermediate_size;
-    uint32_t vocabulary;    /**< 0: the input is features */
+    uint32_t vocabulary;    /**< 0: the input is features or images */
     uint32_t input_size;    /**< channels of the input "features"; 0: the input is tokens */
     uint32_t position_size; /**< l of the input "positions" f32 [B, n, l], or 0: it has none */
     bool causal;            /**< row p of the result reads the tokens 0 … p alone */
@@ -160,6 +160,15 @@ typedef struct weft_model_info {
     const char *tokenizer; /**< "bytes", "sentencepiece", "tokenizer.json" or "none" */
     /** A pair's score is the value of its only label: of a regression, or where activation_fn is Identity. Else its sigmoid. */
     bool raw_scores;
+    /** The input is images, "pixels" f32 [B, image_channels, image_size, image_size], of exact_length patches; 0: it is not */
+    uint32_t image_size;
+    uint32_t image_channels;
+    /**
+     * Of a model with a tower of texts, which this is, and one of images (weft_model_image_tower): the logit of a text's and
+     * an image's vectors is similarity_scale * their cosine + similarity_bias. 0: there is no other tower.
+     */
+    float similarity_scale;
+    float similarity_bias;
 } weft_model_info;
 
 WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_info *info);
@@ -188,6 +197,47 @@ WEFT_API weft_status weft_model_weights(weft_model *model, char **bytes, size_t 
  * like a loaded model.
  */
 WEFT_API weft_status weft_model_without_head(weft_model **headless, weft_model *model);
+
+/**
+ * Makes a model of the tower that reads images, of a model with two towers: CLIPModel, SiglipModel. Its vectors are compared with
+ * those of `model`. Both share weights, on devices, too. Either may be destroyed first, and each is for one thread at a time.
+ * Destroy it like a loaded model. Errors: WEFT_UNSUPPORTED for a model without such a tower.
+ */
+WEFT_API weft_status weft_model_image_tower(weft_model **tower, weft_model *model);
+
+/** Filters of an image that is resized, by their numbers in Pillow. */
+typedef enum weft_resampling {
+    WEFT_RESAMPLING_NEAREST = 0,
+    WEFT_RESAMPLING_LANCZOS = 1,
+    WEFT_RESAMPLING_BILINEAR = 2,
+    WEFT_RESAMPLING_BICUBIC = 3,
+    WEFT_RESAMPLING_BOX = 4,
+    WEFT_RESAMPLING_HAMMING = 5
+} weft_resampling;
+
+/** What becomes of an image's bytes before a model reads them, in this order; the steps are those of transformers. */
+typedef struct weft_image_rules {
+    bool converts_rgb; /**< whatever it is, it becomes an image of red, green and blue */
+    bool
+        resizes; /**< to height and width, or its shortest edge to shortest_edge; the other one is 0 */
+    uint32_t height, width, shortest_edge;
+    uint32_t resampling; /**< weft_resampling */
+    bool crops;          /**< to the middle, with zeros around where the image is smaller */
+    uint32_t crop_height, crop_width;
+    bool rescales; /**< multiplies by rescale_factor */
+    double rescale_factor;
+    bool normalizes;   /**< subtracts mean, and divides by std: one of each channel */
+    uint32_t channels; /**< that mean and std have */
+    double mean[4], std[4];
+} weft_image_rules;
+
+/**
+ * Reads preprocessor_config.json of a model folder. The types are CLIP's, ViT's, SigLIP's and Bit's image processors. A field
+ * that changes the result is in the rules, or is refused; others are named in a warning. host may be null.
+ * Errors: WEFT_NOT_FOUND without the file; WEFT_UNSUPPORTED and WEFT_BAD_FILE, naming field, expected and found.
+ */
+WEFT_API weft_status weft_image_rules_read(weft_image_rules *rules, const char *folder,
+                                           const weft_host *host);
 
 /* ---- embeddings ---- */
 
@@ -363,7 +413,7 @@ WEFT_API weft_status weft_model_find_answer(weft_text_span *answer, weft_model *
                                             const weft_encoding *encoding, const float *logits,
                                             uint32_t max_tokens);
 
-/** Inputs of a model. All have the same [B, n]. */
+/** Inputs of a model. All but pixels have the same [B, n]. */
 typedef struct weft_model_inputs {
     weft_tensor tokens;    /**< i32 [B, n], unless input_size */
     weft_tensor types;     /**< i32 [B, n], or none: all 0; only with takes_types */
@@ -374,6 +424,8 @@ typedef struct weft_model_inputs {
      * and vectors any numbers; results there are meaningless.
      */
     weft_tensor lengths;
+    /** f32 [B, image_channels, image_size, image_size], with image_size: values as the model's preprocessor gives them. Then alone */
+    weft_tensor pixels;
 } weft_model_inputs;
 
 #ifndef __cplusplus
@@ -391,7 +443,7 @@ WEFT_API weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_
 /**
  * Makes a plan for a batch and length. Inputs: "tokens" i32 [B, n] or "features" f32 [B, n, input_size]; with
  * with_types "token_types" i32 [B, n], of a model that takes_types; "positions" f32 [B, n, position_size] if the model reads
- * them. Output: "output". The caller owns the plan. Weights are uploaded once per device.
+ * them. Of a model of images "pixels" f32 [B, image_channels, image_size, image_size] alone, and the length is exact_length. Output: "output". The caller owns the plan. Weights are uploaded once per device.
  */
 WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
                                         uint32_t batch, uint32_t length, bool with_types,

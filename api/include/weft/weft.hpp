@@ -687,6 +687,8 @@ class model : public handle<::weft_model, weft_model_destroy> {
     [[nodiscard]] const char *config() const noexcept;
     /** weft_model_without_head of weft/model.h. */
     result<weft::model> without_head() noexcept;
+    /** weft_model_image_tower of weft/model.h. */
+    result<weft::model> image_tower() noexcept;
     /** weft_model_set_embedding of weft/model.h. */
     status set_embedding(const ::weft_embed_params &params) noexcept;
     /** weft_model_set_max_length of weft/model.h. */
@@ -3031,6 +3033,15 @@ inline result<weft::model> model::without_head() noexcept {
     return weft::model(made);
 }
 
+inline result<weft::model> model::image_tower() noexcept {
+    ::weft_model *made = nullptr;
+    const weft_status code = weft_model_image_tower(&made, get());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::model(made);
+}
+
 inline status model::set_embedding(const ::weft_embed_params &params) noexcept {
     return weft_model_set_embedding(get(), &params);
 }
@@ -3719,6 +3730,12 @@ inline status model_quantize(::weft_quantize_info &info, const char *folder, con
     return weft_task_name(task);
 }
 
+/** weft_image_rules_read of weft/model.h. */
+inline status image_rules_read(::weft_image_rules &rules, const char *folder,
+                               const ::weft_host *host = nullptr) noexcept {
+    return weft_image_rules_read(&rules, folder, host);
+}
+
 /** weft_encoding_free of weft/model.h. */
 inline void encoding_free(weft::model &model, ::weft_encoding &encoding) noexcept {
     weft_encoding_free(model.get(), &encoding);
@@ -3825,6 +3842,7 @@ using rpe_frequency = ::weft_rpe_frequency;
 using gtu_mixer = ::weft_gtu_mixer;
 using flt_kind = ::weft_flt_kind;
 using task = ::weft_task;
+using resampling = ::weft_resampling;
 using embed_pooling = ::weft_embed_pooling;
 using decoding = ::weft_decoding;
 using ending = ::weft_ending;
@@ -3896,6 +3914,7 @@ using flt_params = ::weft_flt_params;
 using model_memory = ::weft_model_memory;
 using quantize_info = ::weft_quantize_info;
 using model_info = ::weft_model_info;
+using image_rules = ::weft_image_rules;
 using embed_params = ::weft_embed_params;
 using embed_info = ::weft_embed_info;
 using prompt_info = ::weft_prompt_info;

@@ -240,6 +240,11 @@ static weft_status check(const struct weft_embedding *embedding, const weft_embe
                          "pooling: expected bits of weft_embed_pooling, found %#x",
                          params->pooling);
     }
+    if (embedding && weft_embedding_is_of_head(embedding) && params->pooling != 0) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "pooling: expected none, as the model's class says how its vectors are "
+                         "made");
+    }
     if (embedding && embedding->encoder && params->pooling != 0) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "pooling: expected none, as the model's folder says how its vectors are "
@@ -264,6 +269,18 @@ static weft_status create_asked(struct weft_embedding **out, const weft_host *ho
     }
     *out = embedding;
     return WEFT_OK;
+}
+
+weft_status weft_embedding_of_head(struct weft_embedding **embedding, uint32_t size,
+                                   const weft_host *host) {
+    WEFT_TRY(create_asked(embedding, host));
+    (*embedding)->steps[0].kind = WEFT_EMBEDDING_HEAD;
+    (*embedding)->steps[0].out = size;
+    return WEFT_OK;
+}
+
+bool weft_embedding_is_of_head(const struct weft_embedding *embedding) {
+    return embedding->steps[0].kind == WEFT_EMBEDDING_HEAD;
 }
 
 weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,

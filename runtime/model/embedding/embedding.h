@@ -12,6 +12,7 @@
 
 enum weft_embedding_kind {
     WEFT_EMBEDDING_POOL,
+    WEFT_EMBEDDING_HEAD, /* in the place of pooling: the network makes the vector, of `out` values */
     WEFT_EMBEDDING_NORMALIZE,
     WEFT_EMBEDDING_DENSE,
     WEFT_EMBEDDING_LAYER_NORM /* by the weights of `weight` and `bias` */
@@ -72,6 +73,10 @@ weft_status weft_embedding_read_dense(struct weft_embedding_step *step, const ch
 weft_status weft_embedding_read_pooling(struct weft_embedding_step *step, const char *folder,
                                         const weft_host *host);
 
+/** That of a network whose head makes vectors of so many values. */
+weft_status weft_embedding_of_head(struct weft_embedding **embedding, uint32_t size,
+                                   const weft_host *host);
+bool weft_embedding_is_of_head(const struct weft_embedding *embedding);
 /** Sets what was asked for; makes *embedding where it is null. */
 weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,
                                const weft_host *host);
@@ -88,7 +93,7 @@ void weft_embedding_destroy(struct weft_embedding **embedding);
 weft_status weft_embedding_size(uint32_t *size, const struct weft_embedding *embedding,
                                 uint32_t hidden_size);
 
-/** The vectors f32 [B, size] of the hidden state x f32 [B, n, d]; lengths i32 [B], or none. */
+/** The vectors f32 [B, size] of the hidden state x f32 [B, n, d], or of a head's f32 [B, d]; lengths i32 [B], or none. */
 weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *embedding,
                                  weft_graph *graph, weft_tensor x, weft_tensor lengths);
 

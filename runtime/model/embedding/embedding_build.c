@@ -211,14 +211,22 @@ static weft_status cut_values(weft_tensor *x, uint32_t most, weft_graph *graph) 
                                            : WEFT_OK;
 }
 
-weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *embedding,
-                                 weft_graph *graph, weft_tensor x, weft_tensor lengths) {
-    struct pooled all = {.graph = graph, .x = x, .lengths = lengths};
-    WEFT_TRY(weft_graph_get_tensor(graph, x, &all.shape, NULL));
+/* The hidden state x in one vector for each sequence. */
+static weft_status pool_all(weft_tensor *x, const struct weft_embedding *embedding,
+                            weft_graph *graph, weft_tensor lengths) {
+    struct pooled all = {.graph = graph, .x = *x, .lengths = lengths};
+    WEFT_TRY(weft_graph_get_tensor(graph, *x, &all.shape, NULL));
     if (lengths.id == 0) {
         WEFT_TRY(add_full(&all.lengths, graph, "lengths", all.shape.dim[0], all.shape.dim[TOKENS]));
     }
-    WEFT_TRY(pool(&x, &embedding->steps[0], &all, embedding->prompt_tokens));
+    return pool(x, &embedding->steps[0], &all, embedding->prompt_tokens);
+}
+
+weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *embedding,
+                                 weft_graph *graph, weft_tensor x, weft_tensor lengths) {
+    if (!weft_embedding_is_of_head(embedding)) {
+        WEFT_TRY(pool_all(&x, embedding, graph, lengths));
+    }
     for (uint32_t i = 1; i < embedding->step_count; i++) {
         WEFT_TRY(add_step(&x, &embedding->steps[i], graph));
     }
@@ -232,7 +240,8 @@ weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *
 
 weft_status weft_embedding_size(uint32_t *size, const struct weft_embedding *embedding,
                                 uint32_t hidden_size) {
-    *size = hidden_size * embedding->steps[0].pooling_count;
+    *size = weft_embedding_is_of_head(embedding) ? embedding->steps[0].out
+                                                 : hidden_size * embedding->steps[0].pooling_count;
     for (uint32_t i = 1; i < embedding->step_count; i++) {
         const struct weft_embedding_step *step = &embedding->steps[i];
         if (step->kind == WEFT_EMBEDDING_NORMALIZE) {

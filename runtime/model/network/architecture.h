@@ -27,6 +27,12 @@
     X(t5)                      \
     X(mt5)                     \
     X(umt5)                    \
+    X(clip_text_model)         \
+    X(clip_vision_model)       \
+    X(siglip_text_model)       \
+    X(siglip_vision_model)     \
+    X(vit)                     \
+    X(dinov2)                  \
     X(gpt2)                    \
     X(gptj)                    \
     X(gpt_neox)                \

@@ -48,6 +48,7 @@ typedef struct weft_embedding_form {
     uint32_t projection;      /**< weft_projection */
     float scale;              /**< of the tokens' rows; 0: 1 */
     uint32_t bag;             /**< weft_bag_rules; NONE: texts are sequences */
+    bool padded; /**< texts have max_positions tokens, and no mask hides those that fill them */
 } weft_embedding_form;
 
 /** As weft_rope_params has them. */
@@ -113,7 +114,19 @@ typedef struct weft_layer_form {
     float fed_factor;       /**< of what a feed-forward makes; 0: 1 */
     bool first_norm_absent; /**< the first layer's mixer reads the embedding itself */
     bool norm_adds_one;     /**< norms multiply by 1 + weight */
+    bool quick_gelu;        /**< feed-forwards have x·sigmoid(1.702 x) in the activation's place */
+    bool part_scales;       /**< what a part adds has a learned factor for each channel */
+    bool last_norm_absent;  /**< none behind the last layer */
 } weft_layer_form;
+
+/** Images in the tokens' place: each patch is a token. */
+typedef struct weft_image_form {
+    uint32_t size;     /**< pixels of each edge; 0: the input is no image */
+    uint32_t channels; /**< of a pixel */
+    uint32_t patch;    /**< pixels of each edge of a patch; what is left at the edges is not read */
+    bool class_token;  /**< a learned token stands before the patches */
+    bool patch_bias;
+} weft_image_form;
 
 /** Meaning of a classifier's outputs: problem_type of transformers. */
 typedef enum weft_problem {
@@ -129,6 +142,12 @@ typedef struct weft_head_form {
     weft_activation activation; /**< of a head that has no activation of its own */
     float scale;                /**< of a language model's logits; 0: 1 */
     float cap;                  /**< as of scores, behind the scale */
+    uint32_t vector; /**< values of the vector that a head of task EMBED makes; 0: there is none */
+    int64_t
+        end_token; /**< which WEFT_HEAD_END_TOKEN looks for; OLDEST_END_TOKEN: the largest number */
 } weft_head_form;
+
+/** eos_token_id of the first files of CLIP, which is none of their vocabulary's: the token with the largest number ends a text. */
+#define WEFT_OLDEST_END_TOKEN 2
 
 #endif

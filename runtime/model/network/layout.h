@@ -44,7 +44,11 @@ struct weft_tensor_name {
 enum weft_head_input {
     WEFT_HEAD_EACH_TOKEN,
     WEFT_HEAD_FIRST_TOKEN,
-    WEFT_HEAD_POOLED /* as config.pooling says */
+    WEFT_HEAD_POOLED,            /* as config.pooling says */
+    WEFT_HEAD_END_TOKEN,         /* the first that ends a text */
+    WEFT_HEAD_PATCHES,           /* the mean of an image's patches */
+    WEFT_HEAD_FIRST_AND_PATCHES, /* the first token, and beside it that mean */
+    WEFT_HEAD_PROBE              /* what a learned query finds in all tokens: weft_build_probe */
 };
 
 /** A class of the model_type, and what it has on top of the encoder: out(norm(act(dense(x)))). */
@@ -86,6 +90,9 @@ struct weft_layout {
     const struct weft_head *heads; /* the first is the model without one */
     /** Tensors that change no result, by the ends of their names, such as numbers of positions; null is the last. */
     const char *const *unused;
+    /** Modules of the file that are another model beside this one; null is the last. Or null. */
+    const char *const *beside;
+    bool ignores_end; /* eos_token_id says nothing that the model reads */
 };
 
 /* ---- fields ---- */

@@ -266,7 +266,9 @@ static weft_status read_fields(weft_network_config *config, void *state,
             WEFT_TRY(weft_fields_read(config, layout->fields[i], json));
         }
         WEFT_TRY(check_heads(config, json));
-        WEFT_TRY(read_end(&config->eos_token, config->vocab_size, json));
+        if (!layout->ignores_end) {
+            WEFT_TRY(read_end(&config->eos_token, config->vocab_size, json));
+        }
     }
     return layout->read ? layout->read(state, config, json) : WEFT_OK;
 }

@@ -2,11 +2,20 @@
 /* Heads that the classes of transformers have on top of the encoder. */
 #include <stdio.h>
 
+#include <weft/movement.h>
+
 #include "model/network/family.h"
 #include "model/network/layout.h"
 #include "model/network/network.h"
 
 static const weft_tensor none = {0};
+
+static weft_tensor first_and_patches(struct weft_builder *builder, weft_tensor x) {
+    const weft_tensor parts[] = {weft_build_pool(builder, x, WEFT_POOLING_FIRST),
+                                 weft_build_patch_mean(builder, x)};
+    weft_tensor out = none;
+    return WEFT_BUILT(builder, out, weft_graph_concat(&out, builder->graph, parts, 2, 1));
+}
 
 static weft_tensor read(struct weft_builder *builder, weft_tensor x, enum weft_head_input input) {
     switch (input) {
@@ -16,13 +25,23 @@ static weft_tensor read(struct weft_builder *builder, weft_tensor x, enum weft_h
         return weft_build_pool(builder, x, WEFT_POOLING_FIRST);
     case WEFT_HEAD_POOLED:
         return weft_build_pool(builder, x, (weft_pooling)builder->network->config.pooling);
+    case WEFT_HEAD_END_TOKEN:
+        return weft_build_end_token(builder, x);
+    case WEFT_HEAD_PATCHES:
+        return weft_build_patch_mean(builder, x);
+    case WEFT_HEAD_FIRST_AND_PATCHES:
+        return first_and_patches(builder, x);
+    case WEFT_HEAD_PROBE:
+        return weft_build_probe(builder, x);
     }
     return none;
 }
 
 /* The factor of a vocabulary's table has the table's width. */
 static uint32_t inner_width(const weft_network_config *config, const struct weft_head *head) {
-    return weft_head_is_language(head) ? weft_network_embedding_size(config) : config->hidden_size;
+    const uint32_t parts = head->input == WEFT_HEAD_FIRST_AND_PATCHES ? 2 : 1;
+    return weft_head_is_language(head) ? weft_network_embedding_size(config)
+                                       : parts * config->hidden_size;
 }
 
 /* A config without labels says nothing about their number; the classifier has a row for each. */
@@ -30,6 +49,9 @@ static uint32_t output_count(struct weft_network *network, const struct weft_hea
     weft_network_config *config = &network->config;
     if (head->outputs != 0) {
         return head->outputs;
+    }
+    if (head->task == WEFT_TASK_EMBED) {
+        return config->head.vector;
     }
     if (weft_head_is_language(head)) {
         return config->vocab_size;
@@ -87,7 +109,7 @@ static weft_tensor last_map(struct weft_builder *builder, weft_tensor x,
 weft_tensor weft_layout_build_head(struct weft_builder *builder, weft_tensor x) {
     const struct weft_head *head = builder->network->head;
     const weft_network_config *config = &builder->network->config;
-    if (!head->out || builder->status != WEFT_OK) {
+    if (builder->status != WEFT_OK) {
         return x;
     }
     const uint32_t width = inner_width(config, head);
@@ -101,5 +123,5 @@ weft_tensor weft_layout_build_head(struct weft_builder *builder, weft_tensor x) 
     if (head->norm) {
         x = weft_build_norm(builder, x, head->norm, width);
     }
-    return last_map(builder, x, head, width);
+    return head->out ? last_map(builder, x, head, width) : x;
 }

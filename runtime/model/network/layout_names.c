@@ -191,6 +191,11 @@ enum weft_other_tensor weft_layout_other(const struct weft_layout *layout,
             return WEFT_TENSOR_ELSEWHERE;
         }
     }
+    for (const char *const *module = layout->beside; module && *module; module++) {
+        if (is_in(name, *module)) {
+            return WEFT_TENSOR_ELSEWHERE;
+        }
+    }
     if (is_of_head(head, bare)) {
         return WEFT_TENSOR_PART;
     }

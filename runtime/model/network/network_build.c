@@ -77,14 +77,6 @@ static weft_status keep(struct weft_network *network, const char *name, weft_wei
     return WEFT_OK;
 }
 
-static weft_status load_vector(struct weft_network *network, const char *name, uint32_t elements) {
-    weft_weight *weight = NULL;
-    WEFT_TRY(weft_interrupted(&network->host));
-    WEFT_TRY(weft_checkpoint_vector(&weight, network->checkpoint, name, elements));
-    network->parameters += elements;
-    return keep(network, name, weight, name);
-}
-
 /* The layout of api/MODELS.md: of names that share a tensor, a file may have either. */
 static const char *name_or_alias(const struct weft_network *network, const char *name) {
     static const char words[] = "embeddings.tokens.weight", head[] = "head.weight";
@@ -103,6 +95,15 @@ static struct weft_stored_name name_in_file(const struct weft_network *network, 
         snprintf(stored.text, sizeof stored.text, "%s", name_or_alias(network, name));
     }
     return stored;
+}
+
+static weft_status load_vector(struct weft_network *network, const char *name, uint32_t elements) {
+    weft_weight *weight = NULL;
+    const struct weft_stored_name stored = name_in_file(network, name);
+    WEFT_TRY(weft_interrupted(&network->host));
+    WEFT_TRY(weft_checkpoint_vector(&weight, network->checkpoint, stored.text, elements));
+    network->parameters += elements;
+    return keep(network, name, weight, stored.text);
 }
 
 static bool is_transposed(const struct weft_network *network, const struct weft_tensor_name *row,
@@ -569,14 +570,17 @@ weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const c
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
-                                  uint32_t length, uint32_t input_size, uint32_t position_size) {
-    WEFT_TRY(input_size ? weft_graph_input(&inputs->features, graph, "features", WEFT_F32,
-                                           weft_shape_of(batch, length, input_size))
-                        : weft_graph_input(&inputs->tokens, graph, "tokens", WEFT_I32,
-                                           weft_shape_of(batch, length)));
-    if (position_size) {
-        WEFT_TRY(weft_graph_input(&inputs->positions, graph, "positions", WEFT_F32,
-                                  weft_shape_of(batch, length, position_size)));
+                                  uint32_t length, const weft_model_info *info) {
+    if (info->image_size) {
+        return weft_graph_input(
+            &inputs->pixels, graph, "pixels", WEFT_F32,
+            weft_shape_of(batch, info->image_channels, info->image_size, info->image_size));
     }
-    return WEFT_OK;
+    WEFT_TRY(info->input_size ? weft_graph_input(&inputs->features, graph, "features", WEFT_F32,
+                                                 weft_shape_of(batch, length, info->input_size))
+                              : weft_graph_input(&inputs->tokens, graph, "tokens", WEFT_I32,
+                                                 weft_shape_of(batch, length)));
+    return info->position_size ? weft_graph_input(&inputs->positions, graph, "positions", WEFT_F32,
+                                                  weft_shape_of(batch, length, info->position_size))
+                               : WEFT_OK;
 }

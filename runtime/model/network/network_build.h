@@ -46,6 +46,7 @@ struct weft_builder {
     weft_tensor positions;              /* the input f32 [B, n, l], or none */
     weft_tensor score_bias;             /* on the scores of all layers, once one has made it */
     weft_tensor distance_rows[2];       /* of a table of distances, the same */
+    weft_tensor tokens;                 /* the input i32 [B, n], or none */
     weft_tensor lengths;                /* the input i32 [B], or none: all are n */
     struct weft_step_builder *decoding; /* or null: whole sequences, without states */
     struct weft_layer_outputs *outputs; /* or null: the model's alone */
@@ -159,11 +160,21 @@ weft_tensor weft_build_embedding(struct weft_builder *builder, const weft_model_
 /** One vector of each sequence, [B, d] of x [B, n, d]; with lengths, of the tokens before them. */
 weft_tensor weft_build_pool(struct weft_builder *builder, weft_tensor x, weft_pooling pooling);
 
+/** The hidden state before the first layer of a model that reads images, without the norm: pixels f32 [B, c, h, w]. */
+weft_tensor weft_build_patches(struct weft_builder *builder, weft_tensor pixels);
+/** The mean of an image's patches in x [B, n, d], without the class token: [B, d]. */
+weft_tensor weft_build_patch_mean(struct weft_builder *builder, weft_tensor x);
+/** The first token of each sequence that ends its text, by the builder's tokens: [B, d] of x [B, n, d]. */
+weft_tensor weft_build_end_token(struct weft_builder *builder, weft_tensor x);
+/** SigLIP's pooling of x [B, n, d] by a learned query: [B, d]. */
+weft_tensor weft_build_probe(struct weft_builder *builder, weft_tensor x);
+
 /**
- * Adds the inputs of a model that has no token types to a graph: "tokens" i32 [B, n], or with an input_size "features" f32
- * [B, n, input_size]; and with a position_size "positions" f32 [B, n, position_size].
+ * Adds the inputs of a model that has no token types to a graph: "tokens" i32 [B, n], with an input_size "features" f32
+ * [B, n, input_size], or with an image_size "pixels" f32 [B, image_channels, image_size, image_size]; and with a position_size
+ * "positions" f32 [B, n, position_size].
  */
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
-                                  uint32_t length, uint32_t input_size, uint32_t position_size);
+                                  uint32_t length, const weft_model_info *info);
 
 #endif

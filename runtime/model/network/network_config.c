@@ -15,7 +15,7 @@ static const weft_task tasks[] = {WEFT_TASK_HIDDEN, WEFT_TASK_CLASSIFY, WEFT_TAS
                                   WEFT_TASK_MASKED_LM, WEFT_TASK_REGRESS, WEFT_TASK_RETRIEVE,
                                   /* which no field can name: */
                                   WEFT_TASK_NEXT_SENTENCE, WEFT_TASK_CLASSIFY_TOKENS,
-                                  WEFT_TASK_TEXT_TO_TEXT};
+                                  WEFT_TASK_TEXT_TO_TEXT, WEFT_TASK_EMBED};
 static const char *const input_names[] = {"tokens", "features", NULL};
 static const char *const position_names[] = {"none", "learned", "sinusoidal", NULL};
 static const char *const norm_names[] = {"layer_norm", "rms_norm", "simple_rms_norm", "scale_norm",

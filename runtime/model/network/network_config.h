@@ -71,6 +71,7 @@ typedef struct weft_network_config {
     weft_attention_form attention;
     weft_layer_form layer;
     weft_head_form head;
+    weft_image_form image;
 } weft_network_config;
 
 uint32_t weft_network_head_size(const weft_network_config *config);

@@ -157,7 +157,9 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
 weft_tensor weft_build_embedding(struct weft_builder *builder, const weft_model_inputs *inputs) {
     const weft_network_config *config = &builder->network->config;
     weft_tensor x = none;
-    if (config->input == 0) {
+    if (config->image.size != 0) {
+        x = weft_build_patches(builder, inputs->pixels);
+    } else if (config->input == 0) {
         x = embed_tokens(builder, inputs);
     } else {
         x = weft_build_linear(builder, inputs->features, "embeddings.input", config->input_size,

@@ -2,6 +2,8 @@
 /* Layers around the mixers: feed-forward, norms, pooling and heads. api/MODELS.md has the formulas. */
 #include <stdio.h>
 
+#include <weft/arithmetic.h>
+
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/network/architecture.h"
@@ -25,13 +27,23 @@ static void leave(struct weft_builder *builder) {
 
 /* ---- layers ---- */
 
+/* What a feed-forward has between its maps. */
+static weft_tensor activate(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    weft_tensor out = none;
+    return config->layer.quick_gelu
+               ? WEFT_BUILT(builder, out,
+                            weft_graph_unary(&out, builder->graph, WEFT_UNARY_QUICK_GELU, x, 0, 0))
+               : weft_build_activate(builder, x, config->activation);
+}
+
 static weft_tensor mlp(struct weft_builder *builder, weft_tensor x) {
     const weft_network_config *config = &builder->network->config;
     uint32_t d = config->hidden_size;
     uint32_t wide = config->intermediate_size;
     const bool bias = config->biases.feed_forward;
     x = weft_build_map(builder, x, "in", d, wide, bias);
-    x = weft_build_activate(builder, x, config->activation);
+    x = activate(builder, x);
     return weft_build_map(builder, x, "out", wide, d, bias);
 }
 
@@ -42,7 +54,7 @@ static weft_tensor glu(struct weft_builder *builder, weft_tensor x) {
     const bool bias = config->biases.feed_forward;
     weft_tensor gate = weft_build_map(builder, x, "l1", d, wide, bias);
     gate = weft_build_scale(builder, gate, config->layer.gate_factor);
-    gate = weft_build_activate(builder, gate, config->activation);
+    gate = activate(builder, gate);
     weft_tensor value = weft_build_map(builder, x, "l2", d, wide, bias);
     x = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, gate, value);
     return weft_build_scale(builder, weft_build_map(builder, x, "l3", wide, d, bias),
@@ -80,6 +92,12 @@ static weft_tensor result_of(struct weft_builder *builder, weft_tensor x, const 
     if (config->norm_position == WEFT_NORM_BEHIND || config->norm_position == WEFT_NORM_AROUND) {
         snprintf(result, sizeof result, "%s_of_result", name);
         x = norm(builder, x, result);
+    }
+    if (config->layer.part_scales) {
+        enter(builder, NULL);
+        snprintf(result, sizeof result, "%s_scale", name);
+        x = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, x,
+                              weft_build_vector(builder, result, builder->width));
     }
     return weft_build_scale(builder, x, config->layer.residual_scale);
 }
@@ -137,7 +155,7 @@ static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
                 : x;
     }
     leave(builder);
-    x = network->config.norm_position == WEFT_NORM_AFTER
+    x = network->config.norm_position == WEFT_NORM_AFTER || network->config.layer.last_norm_absent
             ? x
             : weft_build_norm(builder, x, "norm", builder->width);
     weft_build_hidden_state(builder, network->config.layers, x);
@@ -295,8 +313,8 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     case WEFT_TASK_HIDDEN:
     case WEFT_TASK_NEXT_SENTENCE: /* of published layouts alone, as the next */
     case WEFT_TASK_CLASSIFY_TOKENS:
-    case WEFT_TASK_PROGRAM:      /* has no network */
-    case WEFT_TASK_EMBED:        /* reads the last hidden state: embedding.h */
+    case WEFT_TASK_PROGRAM: /* has no network */
+    case WEFT_TASK_EMBED: /* of published layouts alone, or reads the last hidden state: embedding.h */
     case WEFT_TASK_TEXT_TO_TEXT: /* so does its decoder: network_decoder.h */
         break;
     }
@@ -313,6 +331,7 @@ static weft_tensor take_last(struct weft_builder *builder, weft_tensor x) {
 
 static weft_status build(weft_tensor *out, struct weft_builder *builder,
                          const weft_model_inputs *inputs) {
+    builder->tokens = inputs->tokens;
     weft_tensor x = encode(builder, weft_build_embedding(builder, inputs));
     if (builder->decoding && builder->decoding->prompt) {
         x = take_last(builder, x);
@@ -328,7 +347,10 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
                                const weft_model_inputs *inputs, bool headless,
                                struct weft_layer_outputs *outputs) {
     weft_shape shape = {.rank = 0};
-    weft_tensor input = network->config.input == 0 ? inputs->tokens : inputs->features;
+    const bool reads_images = network->config.image.size != 0;
+    weft_tensor input = reads_images                 ? inputs->pixels
+                        : network->config.input == 0 ? inputs->tokens
+                                                     : inputs->features;
     WEFT_TRY(weft_graph_get_tensor(graph, input, &shape, NULL));
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
@@ -336,7 +358,8 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
                                    .outputs = outputs,
                                    .host = &network->host,
                                    .batch = shape.dim[0],
-                                   .length = shape.dim[1],
+                                   .length =
+                                       reads_images ? network->config.max_positions : shape.dim[1],
                                    .width = network->config.hidden_size,
                                    .positions = inputs->positions,
                                    .lengths = inputs->lengths};

@@ -84,14 +84,18 @@ static weft_status read_config(struct weft_network *network,
 
 /* ---- model.safetensors ---- */
 
-static bool takes_lengths(const struct weft_network *network) {
-    const struct weft_model_family *family = network->family;
-    return family->takes_lengths && family->takes_lengths(network->family_config);
-}
-
 static uint32_t exact_length(const struct weft_network *network) {
     const struct weft_model_family *family = network->family;
+    if (network->config.image.size != 0 || network->config.embedding.padded) {
+        return network->config.max_positions;
+    }
     return family->exact_length ? family->exact_length(network->family_config) : 0;
+}
+
+static bool takes_lengths(const struct weft_network *network) {
+    const struct weft_model_family *family = network->family;
+    return network->config.image.size == 0 && !network->config.embedding.padded &&
+           family->takes_lengths && family->takes_lengths(network->family_config);
 }
 
 static uint32_t position_size(const struct weft_network *network) {
@@ -107,8 +111,9 @@ static weft_status add_inputs(weft_model_inputs *inputs, const struct weft_netwo
     if (length == 0) {
         length = config->max_positions < LOADING_LENGTH ? config->max_positions : LOADING_LENGTH;
     }
-    return weft_model_add_inputs(inputs, graph, batch, length, config->input_size,
-                                 position_size(network));
+    weft_model_info info;
+    weft_network_describe(network, &info);
+    return weft_model_add_inputs(inputs, graph, batch, length, &info);
 }
 
 /* What of a decoder the encoder's graph has not. */
@@ -282,7 +287,10 @@ void weft_network_describe(const struct weft_network *network, weft_model_info *
         .hidden_size = config->hidden_size,
         .intermediate_size = config->intermediate_size,
         .vocabulary = config->vocab_size,
+        .embedding_size = config->head.vector,
         .input_size = config->input_size,
+        .image_size = config->image.size,
+        .image_channels = config->image.channels,
         .position_size = position_size(network),
         .max_length = config->max_positions,
         .exact_length = exact_length(network),

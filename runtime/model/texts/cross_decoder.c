@@ -47,8 +47,9 @@ static struct port memory_port(uint32_t number) {
 
 static weft_status build_reader(const struct weft_cross_decoder *decoder, weft_graph *graph,
                                 weft_tensor *memory) {
+    const weft_model_info tokens = {0}; /* no other input has a size */
     weft_model_inputs inputs = {0};
-    WEFT_TRY(weft_model_add_inputs(&inputs, graph, decoder->batch, decoder->source, 0, 0));
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, decoder->batch, decoder->source, &tokens));
     WEFT_TRY(weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32,
                               weft_shape_of(decoder->batch)));
     WEFT_TRY(weft_network_build_memory(memory, decoder->network, graph, &inputs));

@@ -162,6 +162,11 @@ weft_status weft_text_sequences_read(struct weft_text_sequences *self) {
     const weft_host *host = host_of(self);
     const uint32_t count = self->params->count;
     WEFT_TRY(weft_model_get_info(self->model, &self->info));
+    if (self->info.image_size > 0) {
+        return weft_fail(host, WEFT_UNSUPPORTED,
+                         "expected a model that reads texts, tokens or vectors, found one of "
+                         "images: weft_model_compile makes its plans");
+    }
     self->per_item = self->info.task == WEFT_TASK_RETRIEVE ? 2 : 1;
     if (count % self->per_item != 0) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,

@@ -12,7 +12,7 @@ from ._encoding import Encoding
 if TYPE_CHECKING:
     from .model import ModelInfo
 
-_NAMES = {"input_ids": "inputs", "token_type_ids": "types", "attention_mask": "attention_mask"}
+_NAMES = {"input_ids": "inputs", "pixel_values": "inputs", "token_type_ids": "types", "attention_mask": "attention_mask"}
 """What transformers calls the arguments of `Model.logits`."""
 
 _NOT_READ = ("special_tokens_mask", "offset_mapping", "length", "overflowing_tokens", "num_truncated_tokens",
@@ -26,6 +26,9 @@ def of_batch(batch: Mapping[str, Any]) -> dict[str, Any]:
         if name not in _NAMES and name not in _NOT_READ:
             said = "Weft computes no loss" if name == "labels" else f"expected entries out of {', '.join(_NAMES)}"
             raise errors.InvalidArgument(f"{name}: {said}")
+    if batch.get("input_ids") is not None and batch.get("pixel_values") is not None:
+        raise errors.InvalidArgument("pixel_values: expected one of input_ids and pixel_values, found both: similarity() "
+                                     "compares texts with images")
     given = {_NAMES[name]: array for name, array in batch.items() if name in _NAMES and array is not None}
     if "inputs" not in given:
         raise errors.InvalidArgument(f"input_ids: expected token ids, found a batch of {', '.join(batch) or 'nothing'}")
@@ -50,6 +53,8 @@ def several(texts: Any) -> Iterable[str]:
 
 def arrays(info: ModelInfo, inputs: Any, types: Any, positions: Any, lengths: Any, attention_mask: Any) -> dict[str, Any]:
     """NumPy arrays by the names of a plan's inputs."""
+    if info.image_size:
+        return {"pixels": _pixels(info, inputs, types, positions, lengths, attention_mask)}
     vectors = info.input_size > 0
     values: Any = _array.f32(_even(inputs), "inputs") if vectors else _array.i32(_even(inputs), "inputs")
     found = {"features" if vectors else "tokens": values}
@@ -74,6 +79,17 @@ def arrays(info: ModelInfo, inputs: Any, types: Any, positions: Any, lengths: An
     return found
 
 
+def _pixels(info: ModelInfo, inputs: Any, *others: Any) -> Any:
+    """Those of images, which are all that their model reads."""
+    if any(other is not None for other in others):
+        raise errors.InvalidArgument("types, positions, lengths and attention_mask: expected None, as the model reads images")
+    shape = [info.image_channels, info.image_size, info.image_size]
+    values = _array.f32(inputs, "inputs")
+    if list(values.shape[-3:]) != shape:
+        raise errors.ShapeMismatch(f"inputs: expected pixel values {['B', *shape]}, found shape {list(values.shape)}")
+    return values
+
+
 def of_run(info: ModelInfo, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None,
            attention_mask: Any = None, **batch: Any) -> tuple[dict[str, Any], tuple[int, ...]]:
     """Arrays for a plan by their names, whose first axis is the sequences, and the axes that were in its place: none for one
@@ -83,11 +99,11 @@ def of_run(info: ModelInfo, inputs: Any, *, types: Any = None, positions: Any = 
         return of_run(info, given.pop("inputs"), positions=positions, lengths=lengths, **given)
     found = arrays(info, inputs, types, positions, lengths, attention_mask)
     values = next(iter(found.values()))
-    inner = 2 if info.input_size > 0 else 1
+    inner = 3 if info.image_size else 2 if info.input_size > 0 else 1
     outer: tuple[int, ...] = values.shape[:max(0, values.ndim - inner)]
     choices = len(outer) == 2 and info.architecture.endswith("ForMultipleChoice")
     if values.ndim < inner or len(outer) > 1 + choices or 0 in values.shape:
-        form = f"[B, n, {info.input_size}]" if inner == 2 else "[B, n]"
+        form = {3: "[B, channels, height, width]", 2: f"[B, n, {info.input_size}]"}.get(inner, "[B, n]")
         shape = [*([] if outer else [1]), *values.shape]
         raise errors.ShapeMismatch(f"inputs: expected shape {form}, found {shape}")
     if len(outer) != 1:

@@ -23,6 +23,7 @@ _SMALL = 64 << 20
 """Bytes of a file that travels besides the weights."""
 
 _READ = ("config.json", "generation_config.json", "modules.json", "*sentence*.json", "*token*.json", "vocab.*", "merges.txt",
+         "preprocessor_config.json",
          "*.model", "*.jinja")
 """Names of files that say what a model is, and how it cuts texts."""
 

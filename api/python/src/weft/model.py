@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _checks, _core, _encoding, _generation, _inputs, _outputs, _texts, _travel, errors
+from . import _checks, _core, _encoding, _generation, _images, _inputs, _outputs, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
 from ._outputs import Outputs as Outputs
@@ -56,8 +56,11 @@ class ModelInfo:
     """Values of a text's vector; 0: the task is not embed."""
     intermediate_size: int
     vocabulary: int
-    """0: the input is vectors, of `input_size` channels."""
+    """0: the input is vectors, of `input_size` channels, or images."""
     input_size: int
+    image_size: int
+    """Pixels of each edge of the images that it reads, f32 [B, image_channels, image_size, image_size]; 0: none."""
+    image_channels: int
     position_size: int
     """Coordinates of each token's position that it reads; 0: none."""
     causal: bool
@@ -80,6 +83,10 @@ class ModelInfo:
     """bytes, sentencepiece, tokenizer.json or none."""
     raw_scores: bool
     """Whether `rerank` gives the value of a pair's only label, and not its sigmoid."""
+    similarity_scale: float
+    """Of a model with a tower of texts, which it is, and one of images: `similarity` is this times the cosine, and …"""
+    similarity_bias: float
+    """… this. 0: there is no other tower."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,6 +149,8 @@ class Model:
         self._plans: collections.OrderedDict[tuple[int, int, frozenset[str]], Plan] = collections.OrderedDict()
         self._plans_lock = _core.Lock()
         self._headless: Model | None = None
+        self._tower: Model | None = None
+        self._rules: _images.Rules | None = None
         self._runner: _texts.Runner | None = None
         self._vectors: tuple[int, bool, int, int] | None = None  # how plans make vectors
         self._texts_lock = _core.Lock()
@@ -185,8 +194,9 @@ class Model:
             plan.close()
         if self._runner is not None:
             self._runner.handle.close()
-        if self._headless is not None:
-            self._headless.close()
+        for other in (self._headless, self._tower):
+            if other is not None:
+                other.close()
         self._handle.close()
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
@@ -398,6 +408,61 @@ class Model:
         one: F32 = found[0] if isinstance(texts, str) else found
         return one
 
+    # ---- images ----
+
+    @property
+    def image_tower(self) -> Model:
+        """The tower that reads images, of a model with two: CLIPModel, SiglipModel."""
+        with self._plans_lock, self._handle.lock:
+            if self._tower is None:
+                pointer = _core.make("weft_model", lib.weft_model_image_tower, self._handle.get())
+                self._tower = Model(pointer, self._device, None)
+                self._tower._rules = self._rules
+            return self._tower
+
+    def pixel_values(self, images: Any) -> F32:
+        """What it reads of images, f32 [n, channels, height, width], or without n of one image.
+
+        Args:
+            images: images of Pillow, or arrays uint8 [height, width, 3], which become pixel values as preprocessor_config.json
+                says; float arrays are pixel values as they are. One or several: a list, or an array with an axis more.
+        """
+        values, single = _images.pixels(_images.tower_of(self), images)
+        one: F32 = values[0] if single else values
+        return one
+
+    def embed_images(self, images: Any, *, pooling: str | None = None, normalize: bool = False,
+                     batch_size: int | None = None) -> F32:
+        """A vector for each image, f32 [n, d]; of one image [d]. Those of CLIP and SigLIP are what `get_image_features` of
+        transformers gives, and can be compared with those of texts, which `embed` makes.
+
+        Args:
+            images: as of `pixel_values`.
+            pooling: cls or mean, as of `embed`, for a model whose class makes no vectors.
+            normalize: gives vectors of length 1.
+            batch_size: how many run at once, at most; no bit depends on it.
+        """
+        if batch_size is not None:
+            _checks.whole(batch_size, "batch_size", 1)
+        return _images.embed(self, images, pooling, normalize, batch_size)
+
+    def classify_images(self, images: Any, *, batch_size: int | None = None) -> Classification | list[Classification]:
+        """What a classifier says of an image, or of each of several, in their order. Arguments as of `embed_images`."""
+        self._check_classifier()
+        values, single = _images.pixels(_images.tower_of(self), images)
+        found = [self._classification(row) for row in _images.rows(self, values, batch_size)]
+        return found[0] if single else found
+
+    def similarity(self, texts: Any, images: Any) -> F32:
+        """How well texts describe images, f32 [texts, images]: transformers' logits_per_text. A softmax over the texts is an
+        image's classification by CLIP; SigLIP's probabilities are sigmoids.
+
+        Args:
+            texts: one or many; or token ids [n, length], or a batch of a tokenizer, where a folder's own does not say all.
+            images: as of `pixel_values`.
+        """
+        return _images.similarity(self, texts, images)
+
     def rerank(self, query: str, texts: Iterable[str], *, top: int | None = None, batch_size: int | None = None,
                progress: bool | None = None) -> list[Ranked]:
         """Texts by how well they answer a query, the best first: by a classifier with one label, which reads the query with
@@ -458,15 +523,16 @@ class Model:
         [B, n, labels] where each token has a label.
 
         Args:
-            inputs: token ids [B, n] of any integer type, or vectors [B, n, input_size]; without the axis B the result is
-                without it, too. Of a class ForMultipleChoice also [B, choices, n], which gives [B, choices]. A batch of a
-                tokenizer of transformers is all of the arguments.
+            inputs: token ids [B, n] of any integer type, vectors [B, n, input_size], or pixel values of images
+                [B, image_channels, image_size, image_size]; without the axis B the result is without it, too. Of a class
+                ForMultipleChoice also [B, choices, n], which gives [B, choices]. A batch of a tokenizer of transformers is
+                all of the arguments.
             types: token types of that shape. Where `info.takes_types`.
             positions: f32 [B, n, position_size], for a model that reads them.
             lengths: how many tokens of each sequence count, integers [B] from 1 to n; None: all. Each sequence then has the
                 bits that it has alone, and what is in a result behind its length means nothing. Where `info.takes_lengths`.
             attention_mask: the same as ones, and zeros behind, of the tokens' shape.
-            batch: input_ids and token_type_ids, as a tokenizer of transformers calls them.
+            batch: input_ids and token_type_ids, as a tokenizer of transformers calls them; or pixel_values.
         """
         return self.forward(inputs, types=types, positions=positions, lengths=lengths, attention_mask=attention_mask,
                             **batch).logits
@@ -483,6 +549,7 @@ class Model:
         """
         arrays, outer = _inputs.of_run(self.info, inputs, **given)
         batch, length = next(iter(arrays.values())).shape[:2]
+        length = self.info.exact_length if self.info.image_size else length
         plan = self.plan(batch, length, with_types="token_types" in arrays, with_lengths="lengths" in arrays,
                          with_hidden_states=output_hidden_states, with_attentions=output_attentions)
         return _outputs.of_run(plan.run(arrays), self.info.layers, outer)
@@ -497,11 +564,13 @@ class Model:
             if self._headless is None:
                 pointer = _core.make("weft_model", lib.weft_model_without_head, self._handle.get())
                 self._headless = Model(pointer, self._device, self._tokenizer)
+                self._headless._rules = self._rules
         return self._headless.logits(inputs, **given)
 
     def plan(self, batch: int, length: int, *, with_types: bool = False, with_lengths: bool = False,
              with_hidden_states: bool = False, with_attentions: bool = False) -> Plan:
-        """A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size], "token_types",
+        """A plan for a batch and length: inputs "tokens" i32 [B, n], "features" f32 [B, n, input_size] or "pixels" f32
+        [B, image_channels, image_size, image_size] with the length `info.exact_length`, "token_types",
         "positions" and "lengths" where there are any; outputs "output", and where wanted "hidden_states.0" to
         "hidden_states.LAYERS" and "attentions.LAYER". The newest ones are kept."""
         batch, length = _checks.whole(batch, "batch", 1), _checks.whole(length, "length", 1)
@@ -664,6 +733,8 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     pointer = _core.make("weft_model", lib.weft_model_load, os.fsencode(path), _core.host)
     model = model_of(pointer, device, tokenizer)
     model._origin = origin
+    if isinstance(model, Model) and (model.info.image_size or model.info.similarity_scale):
+        model._rules = _images.Rules(path)
     return model
 
 

@@ -28,7 +28,8 @@ Select = Union[str, int, Device]
 """A device: a number of `devices()`, part of a device's or driver's name, or one that is open."""
 
 _LARGEST_BATCH = 32
-_ARGUMENTS = {"tokens": "inputs", "features": "inputs", "token_types": "types", "positions": "positions", "lengths": "lengths"}
+_ARGUMENTS = {"tokens": "inputs", "features": "inputs", "pixels": "inputs", "token_types": "types", "positions": "positions",
+              "lengths": "lengths"}
 """Of `Model.logits`, by the names of a plan's inputs."""
 
 
@@ -259,10 +260,10 @@ class PooledModel:
         """Runs pieces of the rows of all arrays; `unit` rows stay together."""
         import numpy as np
 
-        vectors = self.info.input_size > 0
+        inner = 3 if self.info.image_size else 2 if self.info.input_size > 0 else 1
         arrays = {_ARGUMENTS[name]: array for name, array in given.items()}
         inputs = arrays["inputs"]
-        rows: int = inputs.shape[0] if inputs.ndim > (2 if vectors else 1) else 0
+        rows: int = inputs.shape[0] if inputs.ndim > inner else 0
         whole = rows < 2 * unit or rows % unit != 0 or any(
             array.ndim == 0 or array.shape[0] != rows for array in arrays.values())
         if whole:  # one row, or what the model refuses
