@@ -30,6 +30,7 @@ const struct weft_test_decoded weft_test_decoded_models[] = {
     {"bamba_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"granitemoehybrid_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"lfm2_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"recurrent_gemma_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
     {"qwen3_next_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"qwen3_5_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
 };
