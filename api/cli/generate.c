@@ -27,6 +27,7 @@ typedef struct generate_options {
     const char *top_p;
     const char *repetition_penalty;
     const char *out;
+    const char *state_out;
     bool greedy;
     weft_generator_params params; /* what these come to, but for the prompts */
 } generate_options;
@@ -196,6 +197,18 @@ static uint32_t count_batch(const generate_state *state) {
     return count;
 }
 
+/* Of a text that was interrupted, too, once it has a token. */
+static int save_state(const generate_state *state) {
+    weft_generated text;
+    if (!state->options->state_out) {
+        return WEFT_CLI_FINE;
+    }
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_generator_get_text(state->generator, 0, &text)));
+    return text.count > 0 ? weft_cli_exit_code(
+                                weft_generator_save(state->generator, 0, state->options->state_out))
+                          : WEFT_CLI_FINE;
+}
+
 /* What is wrong with a prompt or a parameter is the command line's fault. */
 static int run_batch(generate_state *state) {
     const weft_host *host = &state->session.host;
@@ -217,6 +230,7 @@ static int run_batch(generate_state *state) {
     WEFT_CLI_TRY(weft_cli_exit_code(status));
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(run_steps(state)));
     WEFT_CLI_TRY(weft_cli_exit_code(keep_all(state)));
+    WEFT_CLI_TRY(save_state(state));
     weft_generator_destroy(&state->generator);
     return WEFT_CLI_FINE;
 }
@@ -301,11 +315,20 @@ static int deliver(generate_state *state) {
     return weft_cli_validation_code(state->session.device);
 }
 
+/* Without a text it is that of the state. */
+static int read_prompts(generate_state *state) {
+    const weft_cli_prompt_source *source = &state->options->source;
+    return source->texts.count > 0 || source->file || source->lines
+               ? weft_cli_read_prompts(&state->prompts, source, &state->session.host)
+               : weft_cli_exit_code(
+                     weft_cli_add_empty_prompt(&state->prompts, &state->session.host));
+}
+
 static int run_all(generate_state *state) {
     const generate_options *options = state->options;
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
     WEFT_CLI_TRY(check_model(&state->session));
-    WEFT_CLI_TRY(weft_cli_read_prompts(&state->prompts, &options->source, &state->session.host));
+    WEFT_CLI_TRY(read_prompts(state));
     state->result.is_single = state->prompts.count == 1 && !state->prompts.are_lines;
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
     WEFT_CLI_TRY(weft_cli_exit_code(note_request(state)));
@@ -349,10 +372,29 @@ static bool read_real(double *value, const weft_cli_syntax *syntax, const char *
     return false;
 }
 
+/* A state is of one text, and has it: a receipt would lack it. */
+static int check_states(const weft_cli_syntax *syntax, const generate_options *options) {
+    const weft_cli_prompt_source *source = &options->source;
+    const char *found = options->params.state ? "--state-in" : "--state-out";
+    if (!options->params.state && !options->state_out) {
+        return WEFT_CLI_FINE;
+    }
+    if (source->lines || source->texts.count > 1) {
+        return weft_cli_usage_error(syntax, "%s takes a single text", found);
+    }
+    if (options->common.receipt) {
+        return weft_cli_usage_error(syntax, "%s excludes --receipt, which has no states", found);
+    }
+    return options->params.window > 0
+               ? weft_cli_usage_error(syntax, "%s excludes --window, which lets tokens go", found)
+               : WEFT_CLI_FINE;
+}
+
 static int check_sources(const weft_cli_syntax *syntax, const generate_options *options) {
     const weft_cli_prompt_source *source = &options->source;
     const int found = (source->texts.count > 0) + (source->file != NULL) + (source->lines != NULL);
-    if (found != 1) {
+    WEFT_CLI_TRY(check_states(syntax, options));
+    if (found != 1 && (found > 1 || !options->params.state)) {
         return weft_cli_usage_error(syntax, "expected one of --text, --file and --lines, found %s",
                                     found == 0 ? "none" : "several");
     }
@@ -425,6 +467,11 @@ int weft_cli_generate(int argc, char **argv) {
          "go on behind the model's last position with the last N tokens (default: an error)"},
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the new text to this file, byte for byte"},
+        {"state-out", WEFT_CLI_TEXT, &options.state_out, "FILE",
+         "write the model's state behind the text to this file (it has the text's tokens, too)"},
+        {"state-in", WEFT_CLI_TEXT, &params->state, "FILE",
+         "go on from such a state, with the bits of one run: with its text, or with a text that "
+         "begins with it"},
         {"reevaluate", WEFT_CLI_FLAG, &params->reevaluate, NULL,
          "run the whole text again for each token, even if a state would do"},
         {"receipt", WEFT_CLI_TEXT, &options.common.receipt, "FILE",

@@ -50,6 +50,11 @@ static weft_status take_texts(weft_cli_prompts *prompts, const weft_cli_list *te
     return WEFT_OK;
 }
 
+weft_status weft_cli_add_empty_prompt(weft_cli_prompts *prompts, const weft_host *host) {
+    uint32_t capacity = 0;
+    return add(prompts, &capacity, NULL, 0, host);
+}
+
 int weft_cli_read_prompts(weft_cli_prompts *prompts, const weft_cli_prompt_source *source,
                           const weft_host *host) {
     if (source->texts.count > 0) {

@@ -24,6 +24,8 @@ typedef struct weft_cli_prompts {
 /** Returns an exit code. *prompts is to be released also after an error. */
 int weft_cli_read_prompts(weft_cli_prompts *prompts, const weft_cli_prompt_source *source,
                           const weft_host *host);
+/** One prompt without a text. */
+weft_status weft_cli_add_empty_prompt(weft_cli_prompts *prompts, const weft_host *host);
 void weft_cli_prompts_clear(weft_cli_prompts *prompts, const weft_host *host);
 
 #endif

@@ -84,17 +84,26 @@ weft_status weft_weight_data(const void **data, weft_weight *weight);
 weft_status weft_weight_part_of(weft_weight **part, weft_weight *whole, uint64_t first,
                                 weft_shape shape);
 
+/**
+ * Rows of a state that tokens take in turn: each of `count` areas [rows, width] has token j in row j % rows, and those of
+ * tokens that are not there mean nothing. All zeros: the state's elements are sums over all tokens, or of a fixed number of them.
+ */
+struct weft_state_rings {
+    uint32_t count, rows, width;
+};
+
 enum weft_value_source { WEFT_VALUE_INPUT, WEFT_VALUE_WEIGHT, WEFT_VALUE_NODE, WEFT_VALUE_PART };
 
 struct weft_value {
     weft_dtype dtype;
     weft_shape shape;
     enum weft_value_source source;
-    weft_weight *weight; /* for WEFT_VALUE_WEIGHT; a reference */
-    char *name;          /* for WEFT_VALUE_INPUT */
-    bool is_state;       /* an input that nodes change in place (weft_graph_state) */
-    uint32_t root;       /* the value whose elements it shares: itself, or what it is a view of */
-    uint32_t producer;   /* index of the node that makes it, for WEFT_VALUE_NODE */
+    weft_weight *weight;           /* for WEFT_VALUE_WEIGHT; a reference */
+    char *name;                    /* for WEFT_VALUE_INPUT */
+    bool is_state;                 /* an input that nodes change in place (weft_graph_state) */
+    struct weft_state_rings rings; /* of a state */
+    uint32_t root;     /* the value whose elements it shares: itself, or what it is a view of */
+    uint32_t producer; /* index of the node that makes it, for WEFT_VALUE_NODE */
     /* For WEFT_VALUE_PART (lower/cut.h): */
     uint32_t part_of; /* the value in whose memory it is, which is no view and no part */
     uint64_t first;   /* element of that */

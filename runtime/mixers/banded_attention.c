@@ -125,6 +125,8 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
     WEFT_TRY(weft_check_step(graph, &call));
     WEFT_TRY(take_scale(graph, &node, call.shape[0].dim[2] / node.heads));
     const double size = 2.0 * call.shape[1].dim[2] * (node.half_width + 1.0);
+    call.rings =
+        (struct weft_state_rings){2, node.half_width + 1, call.shape[1].dim[2]}; /* keys, values */
     return weft_add_step(out, graph, &call, size, &node, sizeof node);
 }
 

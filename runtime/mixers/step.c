@@ -66,6 +66,7 @@ weft_status weft_add_step(weft_tensor *out, weft_graph *graph, struct weft_step_
     weft_status status = weft_graph_state(&call->input[WEFT_STEP_STATE], graph, call->step->state,
                                           weft_shape_of(batch, (uint32_t)state_elements));
     if (status == WEFT_OK) {
+        graph->values[call->input[WEFT_STEP_STATE].id].rings = call->rings;
         status = weft_graph_add(out, graph, call->op, call->input, call->input_count, params,
                                 params_size);
     }

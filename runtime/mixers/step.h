@@ -21,7 +21,8 @@ struct weft_step_call {
     uint32_t kv_heads; /* of k and v, where not all have as many; 0: they have */
     weft_tensor
         lengths; /* of the mixer's parameters, where they have some: weft_check_step refuses them */
-    weft_shape shape[3]; /* of q, k and v; set by weft_check_step */
+    weft_shape shape[3];           /* of q, k and v; set by weft_check_step */
+    struct weft_state_rings rings; /* of which the state consists, or zeros */
 };
 
 /**

@@ -28,6 +28,7 @@ static weft_status add_port(weft_plan *plan, const char *name, const struct weft
     port->bytes = weft_shape_elements(value->shape) * weft_dtype_size(value->dtype);
     port->is_output = is_output;
     port->is_state = value->is_state && !is_output;
+    port->rings = value->rings;
     plan->port_count++;
     return WEFT_OK;
 }

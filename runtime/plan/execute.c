@@ -126,6 +126,30 @@ weft_status weft_plan_borrow_states(weft_plan *plan, weft_plan *from) {
     return make_buffers(plan);
 }
 
+uint32_t weft_plan_state_count(const weft_plan *plan) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->port_count; i++) {
+        count += plan->ports[i].is_state ? 1 : 0;
+    }
+    return count;
+}
+
+weft_status weft_plan_get_state(struct weft_plan_state *state, weft_plan *plan, uint32_t index) {
+    uint32_t port = 0;
+    WEFT_TRY(make_buffers(plan));
+    for (uint32_t seen = 0; port < plan->port_count; port++) {
+        if (plan->ports[port].is_state && seen++ == index) {
+            break;
+        }
+    }
+    const struct weft_port *found = &plan->ports[port];
+    *state = (struct weft_plan_state){.name = found->name,
+                                      .buffer = plan->execute_buffers[port],
+                                      .elements = found->shape.dim[1],
+                                      .rings = found->rings};
+    return WEFT_OK;
+}
+
 static weft_status transfer(weft_plan *plan, const weft_host_tensor *const *given, bool outputs) {
     weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < plan->port_count && status == WEFT_OK; i++) {

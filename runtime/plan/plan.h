@@ -14,6 +14,7 @@ struct weft_port {
     uint64_t bytes;
     bool is_output;
     bool is_state;
+    struct weft_state_rings rings; /* of a state */
     /* Range of i32 inputs that index tables or are lengths: the least value and the one after the largest; else 0. */
     uint32_t index_first, index_limit;
     const char *index_of; /* what it indexes, for messages */

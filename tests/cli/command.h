@@ -136,7 +136,7 @@ static inline void expect_refused(int exit_code, const char *arguments, ...) {
 /** Standard output as the one JSON object it must be. */
 static inline json_t *json_of(const struct outcome *outcome) {
     json_error_t error;
-    json_t *object = json_loads(outcome->out, JSON_REJECT_DUPLICATES, &error);
+    json_t *object = json_loads(outcome->out, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!json_is_object(object)) {
         fail_msg("%s: no JSON object: %s\n%s", outcome->line, error.text, outcome->out);
     }

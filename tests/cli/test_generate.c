@@ -212,6 +212,61 @@ static void refuse(const struct weft_test_model *model, int exit_code, const cha
     expect_refused(exit_code, line, first, second, NULL);
 }
 
+/* The tokens of a run on the processor with so many lanes, appended. */
+static void run_piece(json_t *tokens, const struct weft_test_model *model, uint32_t lanes,
+                      const char *options) {
+    json_t *object = run_json(weft_test_text("WEFT_PROCESSOR_LANES=%u", lanes),
+                              "generate '%s' --device processor %s", model->folder, options);
+    assert_int_equal(json_array_extend(tokens, field(object, "tokens")), 0);
+    json_decref(object);
+}
+
+/* 90 tokens in one run, and in four processes with other lanes. */
+static void expect_pieces(const struct weft_test_model *model, const char *how) {
+    const char *file = weft_test_path(model->folder, "state.safetensors");
+    json_t *whole = json_array(), *pieces = json_array();
+    run_piece(whole, model, 8, weft_test_text("--text 'What is' --tokens 90 %s", how));
+    run_piece(pieces, model, 4,
+              weft_test_text("--text 'What is' --tokens 1 --state-out '%s' %s", file, how));
+    run_piece(pieces, model, 16,
+              weft_test_text("--state-in '%s' --state-out '%s' --tokens 40 %s", file, file, how));
+    run_piece(pieces, model, 8,
+              weft_test_text("--state-in '%s' --state-out '%s' --tokens 30 %s", file, file, how));
+    run_piece(pieces, model, 4, weft_test_text("--state-in '%s' --tokens 19 %s", file, how));
+    if (!json_equal(whole, pieces)) {
+        fail_msg("'%s': pieces give other tokens", how);
+    }
+    json_decref(whole);
+    json_decref(pieces);
+}
+
+TEST(states_go_on_elsewhere, model) {
+    expect_pieces(model, "--greedy");
+    expect_pieces(model, "--seed 5 --temperature 0.9 --repetition-penalty 1.1");
+    expect_pieces(model, "--seed 5 --math fused");
+    expect_pieces(model, "--seed 5 --reevaluate");
+}
+
+/* A text that begins with what the state has read. */
+TEST(a_longer_text_goes_on_from_a_state, model) {
+    const char *file = weft_test_path(model->folder, "state.safetensors");
+    struct outcome outcome = expect_weft(
+        0, "generate '%s' --text 'What is' --tokens 1 --state-out '%s'", model->folder, file);
+    outcome_clear(&outcome);
+    expect_same(model, "--text 'What is it?' --tokens 40 --seed 2",
+                weft_test_text("--text 'What is it?' --tokens 40 --seed 2 --state-in '%s'", file),
+                true);
+    expect_refused(
+        2, weft_test_text("generate '%s' --text 'What if' --state-in '%s'", model->folder, file),
+        "token 6: expected 115", "found 102", NULL);
+    expect_refused(2,
+                   weft_test_text("generate '%s' --text What --state-in '%s'", model->folder, file),
+                   "more than the state's 7 tokens, found 4", NULL);
+    expect_refused(
+        4, weft_test_text("generate '%s' --state-in '%s' --math fused", model->folder, file), file,
+        "math: expected 'fused'", "found 'reproducible'", NULL);
+}
+
 TEST(wrong_requests_are_refused, model) {
     refuse(model, 2, "", "--text, --file and --lines", "none");
     refuse(model, 2, "--text a --file b", "--text, --file and --lines", "several");
@@ -230,12 +285,18 @@ TEST(wrong_requests_are_refused, model) {
     refuse(model, 2, "--text a --stop ''", "stop 0", "empty");
     refuse(model, 2, "--text a --text b --out x", "--out", "single");
     refuse(model, 2, "--text ''", "the text is empty", NULL);
+    refuse(model, 2, "--text a --text b --state-out x", "--state-out", "single");
+    refuse(model, 2, "--text a --receipt y --state-out x", "--state-out", "--receipt");
+    refuse(model, 2, "--state-in x --window 5", "--state-in", "--window");
+    const char *no_state = weft_test_absent("state");
+    refuse(model, 4, weft_test_text("--state-in '%s'", no_state), no_state, NULL);
     const char *absent = weft_test_absent("prompt");
     refuse(model, 4, weft_test_text("--file '%s'", absent), absent, NULL);
     char text[POSITIONS + 2] = "";
     memset(text, 'x', POSITIONS + 1);
     char *options = weft_test_text("--text '%s'", text);
     refuse(model, 2, options, "151 tokens", "150 positions");
-    expect_refused(4, "generate '" FNET "' --text a", "expected a language model", "classify", NULL);
+    expect_refused(4, "generate '" FNET "' --text a", "expected a language model", "classify",
+                   NULL);
     expect_refused(4, "generate '" NO_BYTES "' --text a", "ByteTokenizer", "found none", NULL);
 }

@@ -4,121 +4,20 @@
  * Decoders of every family's causal language models: logits token by token have the bits of the whole sequence's. The
  * models are goldens of tests/data/models, where possible with more positions than these have.
  */
-#include <jansson.h>
 #include <math.h>
 
 #include <weft/model.h>
 
 #include "core/math/philox.h"
 #include "support.h"
-#include "support_model.h"
+#include "support_decoder.h"
 
 #define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_device *f, NULL, NULL)
 
 WEFT_TEST_GROUP(weft_test_device_set_up, weft_test_device_tear_down);
 
 #define BATCH 2U
-#ifdef __SANITIZE_ADDRESS__
-#define LONGER 70U /* sanitizers are slow: one chunk and a part of one */
-#else
-#define LONGER 150U /* positions: two chunks and a part of one */
-#endif
-
 /* ---- models ---- */
-
-struct variant {
-    const char *golden;
-    weft_decoding decoding;
-    bool longer;         /* give it LONGER positions */
-    const char *without; /* a field of the config to leave out, or null */
-    bool by_transforms;  /* what whole sequences are: other bits than those of steps */
-};
-
-#define MADE "transformer made here, with learned positions"
-
-static const struct variant variants[] = {
-    {MADE, WEFT_DECODING_RECURRENT, .longer = true},
-    {"performer_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"cosformer_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"fmmformer_band_and_kernels_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"fmmformer_band_and_fast_weight", WEFT_DECODING_RECURRENT, .longer = true},
-    {"fmmformer_band_and_two_fast_weights", WEFT_DECODING_RECURRENT, .longer = true},
-    {"flt_index_softmax_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"flt_phases_softmax_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"flt_projected_elu1_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"spectraformer_positive_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"cosformer_causal_lm", WEFT_DECODING_REEVALUATED, .longer = true,
-     .without = "cosformer_length"},
-    {"tnn_fraction_learned_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"fd-tnn_causal_lm", WEFT_DECODING_RECURRENT, .longer = true, .by_transforms = true},
-    {"hyenadna_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
-    {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT, .longer = true},
-    {"llama_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"mistral_window_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"qwen3_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"mamba2_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
-    {"falcon_h1_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"bamba_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"granitemoehybrid_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"lfm2_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"qwen3_next_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-    {"qwen3_5_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
-};
-
-#define VARIANT_COUNT (sizeof variants / sizeof variants[0])
-
-static char *golden_path(const char *golden, const char *file) {
-    char name[128];
-    snprintf(name, sizeof name, "models/%s/%s", golden, file);
-    return weft_test_data(name);
-}
-
-/* The golden's config, with more positions. */
-static void write_config(const char *folder, const struct variant *variant) {
-    char *path = golden_path(variant->golden, "config.json");
-    json_t *config = json_load_file(path, 0, NULL);
-    assert_non_null(config);
-    if (variant->longer) {
-        json_object_set_new(config, "max_position_embeddings", json_integer(LONGER));
-        if (json_object_get(config, "cosformer_length")) {
-            json_object_set_new(config, "cosformer_length", json_integer(LONGER + 7));
-        }
-    }
-    if (variant->without) {
-        assert_int_equal(json_object_del(config, variant->without), 0);
-    }
-    char *text = json_dumps(config, 0);
-    assert_non_null(text);
-    weft_test_write(folder, "config.json", text, strlen(text));
-    free(text);
-    json_decref(config);
-}
-
-static void write_golden(const char *folder, const struct variant *variant) {
-    char *path = golden_path(variant->golden, "model.safetensors");
-    size_t size = 0;
-    uint8_t *tensors = weft_test_read(path, &size);
-    weft_test_write(folder, "model.safetensors", tensors, size);
-    write_config(folder, variant);
-    free(tensors);
-}
-
-static void load(weft_model **model, struct weft_test_device *f, const struct variant *variant) {
-    struct weft_test_model made;
-    weft_test_model_begin(&made);
-    if (strcmp(variant->golden, MADE) == 0) {
-        weft_test_model_write_bytes(&made, LONGER);
-    } else {
-        write_golden(made.folder, variant);
-    }
-    assert_ok(weft_model_load(model, made.folder, &f->host.host));
-    weft_test_model_end(&made);
-}
-
-/* Positions that are tried: a model of states alone has more than a test can. */
-static uint32_t reach_of(const weft_model_info *info) {
-    return info->max_length < LONGER ? info->max_length : LONGER;
-}
 
 static int32_t *make_tokens(const weft_model_info *info, uint32_t n) {
     int32_t *tokens = calloc((size_t)BATCH * n, sizeof *tokens);
@@ -159,8 +58,8 @@ static void take_tokens(int32_t *taken, const int32_t *tokens, uint32_t n, uint3
     }
 }
 
-static void expect_logits(const struct variant *variant, const float *logits, const float *whole,
-                          uint32_t n, uint32_t vocabulary, uint32_t position) {
+static void expect_logits(const struct weft_test_decoded *variant, const float *logits,
+                          const float *whole, uint32_t n, uint32_t vocabulary, uint32_t position) {
     for (uint32_t b = 0; b < BATCH; b++) {
         const float *expected = whole + ((size_t)b * n + position) * vocabulary;
         if (memcmp(logits + (size_t)b * vocabulary, expected, vocabulary * sizeof *logits) != 0) {
@@ -171,8 +70,8 @@ static void expect_logits(const struct variant *variant, const float *logits, co
 }
 
 /* Rounding errors apart. */
-static void expect_near(const struct variant *variant, const float *logits, const float *whole,
-                        size_t count) {
+static void expect_near(const struct weft_test_decoded *variant, const float *logits,
+                        const float *whole, size_t count) {
     double difference = 0;
     double size = 0;
     for (size_t i = 0; i < count; i++) {
@@ -187,7 +86,7 @@ static void expect_near(const struct variant *variant, const float *logits, cons
 }
 
 /* The logits [BATCH, n, vocabulary] that decoding has to give: of the whole sequences, or where transforms make these, of steps. */
-static float *expected_of(struct weft_test_device *f, const struct variant *variant,
+static float *expected_of(struct weft_test_device *f, const struct weft_test_decoded *variant,
                           weft_model *model, const int32_t *tokens, uint32_t n) {
     weft_model_info info;
     weft_decoder *decoder = NULL;
@@ -217,13 +116,13 @@ static float *expected_of(struct weft_test_device *f, const struct variant *vari
 }
 
 /* Every step of a recurrent decoder against the whole sequence, twice. */
-static void check_recurrent(struct weft_test_device *f, const struct variant *variant,
+static void check_recurrent(struct weft_test_device *f, const struct weft_test_decoded *variant,
                             weft_model *model) {
     weft_model_info info;
     weft_decoder *decoder = NULL;
     weft_decoder_info now;
     assert_ok(weft_model_get_info(model, &info));
-    const uint32_t n = reach_of(&info);
+    const uint32_t n = weft_test_decoded_reach(&info);
     int32_t *tokens = make_tokens(&info, n);
     float *whole = expected_of(f, variant, model, tokens, n);
     float *logits = calloc((size_t)BATCH * info.vocabulary, sizeof *logits);
@@ -253,14 +152,14 @@ static void check_recurrent(struct weft_test_device *f, const struct variant *va
 }
 
 /* Steps that evaluate again against the plan that they say they run, and prefixes of the longest. */
-static void check_reevaluated(struct weft_test_device *f, const struct variant *variant,
+static void check_reevaluated(struct weft_test_device *f, const struct weft_test_decoded *variant,
                               weft_model *model) {
     static const uint32_t shown[] = {1, 2, 31, 32, 33, 64, 65, 66, 127, 128, 129, 150};
     weft_model_info info;
     weft_decoder *decoder = NULL;
     weft_decoder_info now;
     assert_ok(weft_model_get_info(model, &info));
-    const uint32_t n = reach_of(&info);
+    const uint32_t n = weft_test_decoded_reach(&info);
     int32_t *tokens = make_tokens(&info, n);
     float *logits = calloc((size_t)BATCH * info.vocabulary, sizeof *logits);
     assert_ok(weft_decoder_create(&decoder, model, f->device,
@@ -288,13 +187,13 @@ static void check_reevaluated(struct weft_test_device *f, const struct variant *
 }
 
 TEST(test_decoding, f) {
-    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+    for (size_t i = 0; i < weft_test_decoded_count; i++) {
         weft_model *model = NULL;
-        load(&model, f, &variants[i]);
-        if (variants[i].decoding == WEFT_DECODING_RECURRENT) {
-            check_recurrent(f, &variants[i], model);
+        weft_test_load_decoded(&model, f, &weft_test_decoded_models[i]);
+        if (weft_test_decoded_models[i].decoding == WEFT_DECODING_RECURRENT) {
+            check_recurrent(f, &weft_test_decoded_models[i], model);
         }
-        check_reevaluated(f, &variants[i], model);
+        check_reevaluated(f, &weft_test_decoded_models[i], model);
         weft_model_destroy(&model);
     }
 }
@@ -312,7 +211,7 @@ static int32_t *make_prompt(const int32_t *tokens, uint32_t n, uint32_t count) {
 }
 
 /* Prompts of many lengths, and steps behind them, in one decoder: the logits of its steps alone, `expected`. */
-static void check_prompt(const struct variant *variant, weft_decoder *decoder,
+static void check_prompt(const struct weft_test_decoded *variant, weft_decoder *decoder,
                          const int32_t *tokens, uint32_t n, uint32_t count, const float *expected) {
     weft_decoder_info now;
     assert_ok(weft_decoder_get_info(decoder, &now));
@@ -335,12 +234,12 @@ static void check_prompt(const struct variant *variant, weft_decoder *decoder,
     free(prompt);
 }
 
-static void check_prompts(struct weft_test_device *f, const struct variant *variant,
+static void check_prompts(struct weft_test_device *f, const struct weft_test_decoded *variant,
                           weft_model *model) {
     weft_model_info info;
     weft_decoder *decoder = NULL;
     assert_ok(weft_model_get_info(model, &info));
-    const uint32_t n = reach_of(&info);
+    const uint32_t n = weft_test_decoded_reach(&info);
     const uint32_t counts[] = {1, 2, 7, 63, 64, 65, n - 1, n}; /* those above n are left out */
     int32_t *tokens = make_tokens(&info, n);
     float *whole = expected_of(f, variant, model, tokens, n);
@@ -357,19 +256,20 @@ static void check_prompts(struct weft_test_device *f, const struct variant *vari
 }
 
 TEST(test_prompts, f) {
-    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+    for (size_t i = 0; i < weft_test_decoded_count; i++) {
         weft_model *model = NULL;
-        load(&model, f, &variants[i]);
-        if (variants[i].decoding == WEFT_DECODING_RECURRENT) {
-            check_prompts(f, &variants[i], model);
+        weft_test_load_decoded(&model, f, &weft_test_decoded_models[i]);
+        if (weft_test_decoded_models[i].decoding == WEFT_DECODING_RECURRENT) {
+            check_prompts(f, &weft_test_decoded_models[i], model);
         }
         weft_model_destroy(&model);
     }
 }
 
 /* Row `position` of sequence b of what is expected. */
-static void expect_row(const struct variant *variant, const float *logits, const float *expected,
-                       uint32_t n, uint32_t vocabulary, uint32_t b, uint32_t position) {
+static void expect_row(const struct weft_test_decoded *variant, const float *logits,
+                       const float *expected, uint32_t n, uint32_t vocabulary, uint32_t b,
+                       uint32_t position) {
     const float *row = expected + ((size_t)b * n + position) * vocabulary;
     if (memcmp(logits + (size_t)b * vocabulary, row, vocabulary * sizeof *logits) != 0) {
         fail_msg("%s: sequence %u, position %u, beside another length: other bits", variant->golden,
@@ -378,7 +278,7 @@ static void expect_row(const struct variant *variant, const float *logits, const
 }
 
 /* Sequences that begin with prompts of different lengths, and go on at positions of their own until the longer one ends. */
-static void check_lengths(const struct variant *variant, weft_decoder *decoder,
+static void check_lengths(const struct weft_test_decoded *variant, weft_decoder *decoder,
                           const int32_t *tokens, uint32_t n, const int32_t given[BATCH],
                           const float *expected) {
     weft_decoder_info now;
@@ -412,22 +312,22 @@ static void check_lengths(const struct variant *variant, weft_decoder *decoder,
 
 TEST(test_prompts_of_different_lengths, f) {
     static const int32_t lengths[][BATCH] = {{1, 2}, {7, 1}, {3, 66}, {65, 64}, {127, 70}};
-    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+    for (size_t i = 0; i < weft_test_decoded_count; i++) {
         weft_model *model = NULL;
         weft_model_info info;
         weft_decoder *decoder = NULL;
-        load(&model, f, &variants[i]);
+        weft_test_load_decoded(&model, f, &weft_test_decoded_models[i]);
         assert_ok(weft_model_get_info(model, &info));
-        const uint32_t n = reach_of(&info);
+        const uint32_t n = weft_test_decoded_reach(&info);
         int32_t *tokens = make_tokens(&info, n);
-        float *whole = variants[i].decoding == WEFT_DECODING_RECURRENT
-                           ? expected_of(f, &variants[i], model, tokens, n)
+        float *whole = weft_test_decoded_models[i].decoding == WEFT_DECODING_RECURRENT
+                           ? expected_of(f, &weft_test_decoded_models[i], model, tokens, n)
                            : NULL;
         assert_ok(
             weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)));
         for (size_t k = 0; whole && k < sizeof lengths / sizeof lengths[0]; k++) {
             if ((uint32_t)lengths[k][0] + 20 <= n && (uint32_t)lengths[k][1] + 20 <= n) {
-                check_lengths(&variants[i], decoder, tokens, n, lengths[k], whole);
+                check_lengths(&weft_test_decoded_models[i], decoder, tokens, n, lengths[k], whole);
             }
         }
         weft_decoder_destroy(&decoder);
@@ -443,14 +343,14 @@ TEST(test_lengths_evaluated_again, f) {
     weft_model *model = NULL;
     weft_model_info info;
     weft_decoder *decoder = NULL;
-    load(&model, f, &variants[0]);
+    weft_test_load_decoded(&model, f, &weft_test_decoded_models[0]);
     assert_ok(weft_model_get_info(model, &info));
     const uint32_t n = info.max_length;
     int32_t *tokens = make_tokens(&info, n);
     float *whole = run_whole(f, model, tokens, n, n, n);
     assert_ok(weft_decoder_create(&decoder, model, f->device,
                                   weft_decoder_params(.batch = BATCH, .reevaluate = true)));
-    check_lengths(&variants[0], decoder, tokens, n, lengths, whole);
+    check_lengths(&weft_test_decoded_models[0], decoder, tokens, n, lengths, whole);
     weft_decoder_destroy(&decoder);
     free(whole);
     free(tokens);
@@ -461,7 +361,7 @@ TEST(test_lengths_evaluated_again, f) {
 TEST(test_prompts_evaluated_again, f) {
     weft_model *model = NULL;
     weft_model_info info;
-    load(&model, f, &variants[0]);
+    weft_test_load_decoded(&model, f, &weft_test_decoded_models[0]);
     assert_ok(weft_model_get_info(model, &info));
     const uint32_t n = 40;
     int32_t *tokens = make_tokens(&info, n);
@@ -491,15 +391,15 @@ TEST(test_prompts_evaluated_again, f) {
 /* A smaller state for fewer tokens: the same logits. */
 TEST(test_shorter_sequences, f) {
     char refused[32];
-    snprintf(refused, sizeof refused, "max_length %u", LONGER + 1);
-    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+    snprintf(refused, sizeof refused, "max_length %u", WEFT_TEST_LONGER + 1);
+    for (size_t i = 0; i < weft_test_decoded_count; i++) {
         weft_model *model = NULL;
         weft_model_info info;
         weft_decoder *decoder[2] = {NULL, NULL};
         weft_decoder_info now[2];
         const uint32_t lengths[2] = {0, 20};
         float *logits[2];
-        load(&model, f, &variants[i]);
+        weft_test_load_decoded(&model, f, &weft_test_decoded_models[i]);
         assert_ok(weft_model_get_info(model, &info));
         for (int k = 0; k < 2; k++) {
             logits[k] = calloc(info.vocabulary, sizeof(float));
@@ -522,11 +422,12 @@ TEST(test_shorter_sequences, f) {
         }
         assert_true(now[1].state_bytes <= now[0].state_bytes);
         assert_int_equal(now[1].max_length, 20);
-        if (info.max_length <= LONGER) {
-            WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
-                                weft_decoder_create(&decoder[0], model, f->device,
-                                                    weft_decoder_params(.max_length = LONGER + 1)),
-                                refused);
+        if (info.max_length <= WEFT_TEST_LONGER) {
+            WEFT_EXPECT_REFUSED(
+                &f->host, WEFT_INVALID_ARGUMENT,
+                weft_decoder_create(&decoder[0], model, f->device,
+                                    weft_decoder_params(.max_length = WEFT_TEST_LONGER + 1)),
+                refused);
         }
         weft_model_destroy(&model);
     }
@@ -534,15 +435,16 @@ TEST(test_shorter_sequences, f) {
 
 /* Which kind of decoding a model gets by itself. */
 TEST(test_kinds, f) {
-    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+    for (size_t i = 0; i < weft_test_decoded_count; i++) {
         weft_model *model = NULL;
         weft_decoder *decoder = NULL;
         weft_decoder_info info;
-        load(&model, f, &variants[i]);
+        weft_test_load_decoded(&model, f, &weft_test_decoded_models[i]);
         assert_ok(weft_decoder_create(&decoder, model, f->device, NULL));
         assert_ok(weft_decoder_get_info(decoder, &info));
-        if (info.decoding != variants[i].decoding) {
-            fail_msg("%s: %s", variants[i].golden, weft_decoding_name(info.decoding));
+        if (info.decoding != weft_test_decoded_models[i].decoding) {
+            fail_msg("%s: %s", weft_test_decoded_models[i].golden,
+                     weft_decoding_name(info.decoding));
         }
         assert_int_equal(info.batch, 1);
         assert_int_equal(info.length, 0);
@@ -576,7 +478,7 @@ TEST(test_refused_prompts, f) {
     weft_model *model = NULL;
     weft_decoder *decoder = NULL;
     weft_decoder_info now;
-    load(&model, f, &variants[0]);
+    weft_test_load_decoded(&model, f, &weft_test_decoded_models[0]);
     assert_ok(
         weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.max_length = 5)));
     const int32_t tokens[6] = {1, 2, 256, 4, 5, 6};
@@ -600,9 +502,9 @@ TEST(test_refused_prompts, f) {
 TEST(test_refused_steps, f) {
     weft_model *model = NULL;
     weft_model_info info;
-    const struct variant short_one = {"transformer_rms_causal_lm_tied",
-                                      .decoding = WEFT_DECODING_RECURRENT};
-    load(&model, f, &short_one);
+    const struct weft_test_decoded short_one = {"transformer_rms_causal_lm_tied",
+                                                .decoding = WEFT_DECODING_RECURRENT};
+    weft_test_load_decoded(&model, f, &short_one);
     assert_ok(weft_model_get_info(model, &info));
     for (int reevaluate = 0; reevaluate < 2; reevaluate++) {
         weft_decoder *decoder = NULL;

@@ -19,6 +19,8 @@ FACTORS = {"embedding_multiplier": 2.0, "lm_head_multiplier": 0.5, "key_multipli
 DELTA = {**LLAMA, "head_dim": 8, "num_hidden_layers": 3,
          "layer_types": ["linear_attention", "full_attention", "linear_attention"],
          "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 5, "linear_value_head_dim": 3}
+SIZES_OF_GRIFFIN = {"vocab_size": 32, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
+                    "intermediate_size": 24, **NO_TOKENS}
 
 make_encoder_goldens.MODELS = (
     ("gpt2_causal_lm", "GPT2LMHeadModel", GPT2),
@@ -37,6 +39,8 @@ make_encoder_goldens.MODELS = (
      {**HYBRID, "layer_types": ["linear_attention", "full_attention"], "num_local_experts": 0, "shared_intermediate_size": 12,
       "logits_scaling": 2.0, "residual_multiplier": 0.6}),
     ("lfm2_causal_lm", "Lfm2ForCausalLM", {**LLAMA, "layer_types": ["conv", "full_attention"], "block_multiple_of": 2}),
+    ("recurrent_gemma_causal_lm", "RecurrentGemmaForCausalLM",
+     {**SIZES_OF_GRIFFIN, "block_types": ["recurrent", "attention"], "attention_window_size": 6}),
     ("qwen3_next_causal_lm", "Qwen3NextForCausalLM", {**DELTA, "num_experts": 0}),
     ("qwen3_5_causal_lm", "Qwen3_5ForCausalLM", DELTA),
 )

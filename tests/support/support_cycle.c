@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_cycle.h"
 
+#include <stdio.h>
+
 #include <weft/external.h>
 #include <weft/mixers.h>
 #include <weft/op.h>
@@ -491,11 +493,20 @@ static weft_status create_decoder(struct weft_cycle *c) {
     return weft_decoder_create(&c->decoder, c->model, c->device, NULL);
 }
 
+/* Between two tokens it is what it was. */
+static weft_status save_and_load(const struct weft_cycle *c) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/state.safetensors", c->model_folder);
+    WEFT_TRY(weft_decoder_save(c->decoder, 0, path));
+    return weft_decoder_load(c->decoder, 0, path);
+}
+
 static weft_status decode(struct weft_cycle *c) {
     const int32_t tokens[] = {72, 101, 108, 108, 111};
     weft_decoder_reset(c->decoder);
     WEFT_TRY(weft_decoder_prompt(c->decoder, tokens, 3, NULL));
     WEFT_TRY(weft_decoder_step(c->decoder, tokens + 3, NULL));
+    WEFT_TRY(save_and_load(c));
     return weft_decoder_step(c->decoder, tokens + 4, c->results[6]);
 }
 

@@ -151,6 +151,8 @@ static const char *const weft_test_configs[] = {
     "}",
     "{'model_type':'lfm2','architectures':['Lfm2ForCausalLM'],'num_key_value_heads':1,"
     "'full_attn_idxs':[0],'block_multiple_of':4," WEFT_TEST_ENCODER "}",
+    "{'model_type':'recurrent_gemma','architectures':['RecurrentGemmaForCausalLM'],"
+    "'num_key_value_heads':1,'block_types':['recurrent','attention']," WEFT_TEST_ENCODER "}",
     "{'model_type':'qwen3_next','architectures':['Qwen3NextForCausalLM'],'num_key_value_heads':1,"
     "'head_dim':8,'num_experts':0" WEFT_TEST_DELTA "," WEFT_TEST_ENCODER "}",
     "{'model_type':'qwen3_5_text','architectures':['Qwen3_5ForCausalLM'],'num_key_value_heads':2,"

@@ -31,6 +31,9 @@ typedef enum weft_math {
 /** "reproducible", "fast" or "fused". */
 WEFT_API const char *weft_math_name(weft_math math);
 
+/** Version of the bits of reproducible mode, raised with each change of bits of any op (CHANGELOG.md, **Bits**). */
+#define WEFT_BITS_VERSION 1
+
 /**
  * How a device keeps constant operands of matrix products (mostly the weights of linear layers). Everything else is
  * always f32. So are embedding tables, unless they become bytes.

@@ -46,6 +46,12 @@ typedef struct weft_generator_params {
     uint32_t end_token_count;
     bool reevaluate;              /**< as weft_decoder_params */
     const weft_plan_params *plan; /**< or null; its texts must outlive the generator */
+    /**
+     * File of weft_generator_save or weft_decoder_save, or null: the model reads nothing again that it has read there. The one prompt is the whole
+     * text, whose tokens must begin with the state's, and have at least one more; or it is all zeros, and the text that was saved goes on, with the
+     * random numbers that it would have drawn. Stops are looked for in what is made now. No window.
+     */
+    const char *state;
 } weft_generator_params;
 
 #ifndef __cplusplus
@@ -59,7 +65,8 @@ typedef struct weft_generator weft_generator;
  * Reads the prompts, and makes a decoder for them. Nothing is run yet.
  * Errors: those of weft_decoder_create; WEFT_INVALID_ARGUMENT naming the parameter (prompt and its number, tokens,
  * window, temperature, top_p, repetition_penalty, stop), when a prompt and its tokens do not fit and there is no window,
- * too; WEFT_UNSUPPORTED for a text or a stop where the model has no tokenizer.
+ * too; WEFT_UNSUPPORTED for a text or a stop where the model has no tokenizer; those of weft_decoder_load for a state, and
+ * WEFT_INVALID_ARGUMENT for a prompt that does not go on with its tokens.
  */
 WEFT_API weft_status weft_generator_create(weft_generator **generator, weft_model *model,
                                            weft_device *device,
@@ -103,6 +110,15 @@ typedef struct weft_generated {
         prompt_count; /**< tokens of the prompt: of a text_to_text model those that the encoder read */
     weft_ending ending;
 } weft_generated;
+
+/**
+ * Writes the state of a prompt's text into a file, by weft_decoder_save, with the tokens that the decoder has not read yet: the last that was
+ * made. A generator with this state goes on with the bits of this one.
+ * Errors: WEFT_NOT_FOUND for a number that no prompt has; WEFT_INVALID_ARGUMENT before the first step; WEFT_UNSUPPORTED for a text whose oldest
+ * tokens a window has let go; those of weft_decoder_save, as for a text that ended while others went on.
+ */
+WEFT_API weft_status weft_generator_save(weft_generator *generator, uint32_t prompt,
+                                         const char *path);
 
 /** WEFT_NOT_FOUND past the last prompt. */
 WEFT_API weft_status weft_generator_get_text(const weft_generator *generator, uint32_t prompt,

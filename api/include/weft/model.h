@@ -651,6 +651,43 @@ WEFT_API weft_status weft_decoder_prompt_lengths(weft_decoder *decoder, const in
 /** Empties the sequences. */
 WEFT_API void weft_decoder_reset(weft_decoder *decoder);
 
+/**
+ * Tokens of a sequence so far, those that a state's file has. They live until the decoder's next call.
+ * Errors: WEFT_INVALID_ARGUMENT for a sequence that the decoder lacks; WEFT_UNSUPPORTED for a text_to_text model.
+ */
+WEFT_API weft_status weft_decoder_get_tokens(const weft_decoder *decoder, uint32_t sequence,
+                                             const int32_t **tokens, uint32_t *count);
+
+/**
+ * Writes the state of a sequence into a file: what weft_decoder_load needs to go on with the bits of the uninterrupted
+ * sequence, on any device, in another process, in any sequence of any decoder of the same model with room for its tokens. A
+ * safetensors file: the tokens themselves, the states (of caches of keys and values the rows that tokens have filled), and as notes
+ * format and version, WEFT_BITS_VERSION, hashes of model, tokens and states, the device's math and weights, and the decoding. It
+ * replaces an older file at once, or not at all. The first call hashes the model's tensors.
+ * Errors: WEFT_INVALID_ARGUMENT for a sequence that the decoder lacks, that is empty or has ended; WEFT_UNSUPPORTED for a
+ * text_to_text model; WEFT_IO_ERROR, WEFT_OUT_OF_HOST_MEMORY. The decoder is unchanged in any case.
+ */
+WEFT_API weft_status weft_decoder_save(weft_decoder *decoder, uint32_t sequence, const char *path);
+
+/**
+ * Puts a sequence where the one of the file was, whatever it had before; other sequences are unchanged. The file may be a
+ * stranger's: all of it is checked first, and memory and time are bounded by its size and the decoder's.
+ * Errors: WEFT_BAD_FILE naming file, field, expected and found, for a state of another model, math, storage of weights, decoding or
+ * version, for more tokens than max_length, and for a file whose hashes do not fit, too; those of weft_decoder_save. The decoder is
+ * then unchanged, but after an error of the device or of reading the sequence is empty.
+ */
+WEFT_API weft_status weft_decoder_load(weft_decoder *decoder, uint32_t sequence, const char *path);
+
+/**
+ * Takes back the tokens of a sequence behind the first `length`, for callers that reject some. Always possible to 0 tokens, of decoders
+ * that reevaluate, and of caches of keys and values that have overwritten nothing: all layers' of a model without a window, and of
+ * sequences within one. A window that has overwritten some gives back the last token alone.
+ * Errors: WEFT_UNSUPPORTED naming the state where that is not possible, such as sums of linear attention and gated states: save the
+ * sequence before, and load it; WEFT_INVALID_ARGUMENT for a length that is larger than the sequence's, and as weft_decoder_save.
+ * The decoder is then unchanged.
+ */
+WEFT_API weft_status weft_decoder_rewind(weft_decoder *decoder, uint32_t sequence, uint32_t length);
+
 typedef struct weft_decoder_info {
     weft_decoding decoding;
     uint32_t batch;

@@ -12,9 +12,6 @@
 extern "C" {
 #endif
 
-/** Version of the bits of reproducible mode, raised with each change of bits of any op (CHANGELOG.md, **Bits**). */
-#define WEFT_BITS_VERSION 1
-
 /** A list of records, each chained to those before it. One thread at a time. */
 typedef struct weft_receipt weft_receipt;
 

@@ -804,6 +804,12 @@ class decoder : public handle<::weft_decoder, weft_decoder_destroy> {
     static result<weft::decoder> create(weft::model &model, weft::device &device) noexcept;
     /** weft_decoder_reset of weft/model.h. */
     void reset() noexcept;
+    /** weft_decoder_save of weft/model.h. */
+    status save(uint32_t sequence, const char *path) noexcept;
+    /** weft_decoder_load of weft/model.h. */
+    status load(uint32_t sequence, const char *path) noexcept;
+    /** weft_decoder_rewind of weft/model.h. */
+    status rewind(uint32_t sequence, uint32_t length) noexcept;
     /** weft_decoder_get_info of weft/model.h. */
     result<::weft_decoder_info> info() const noexcept;
 
@@ -837,6 +843,16 @@ class decoder : public handle<::weft_decoder, weft_decoder_destroy> {
                                            static_cast<std::uint32_t>(tokens.size() / known->batch), lengths.data(),
                                            logits.empty() ? nullptr : logits.data());
     }
+    /** weft_decoder_get_tokens of weft/model.h: until the next call. */
+    result<span<const std::int32_t>> tokens(std::uint32_t sequence) const noexcept {
+        const std::int32_t *first = nullptr;
+        std::uint32_t count = 0;
+        const weft_status code = weft_decoder_get_tokens(get(), sequence, &first, &count);
+        if (code != WEFT_OK) {
+            return status(code);
+        }
+        return span<const std::int32_t>(first, count);
+    }
 
   private:
     static bool fits(const ::weft_decoder_info &info, span<const float> logits) noexcept {
@@ -856,6 +872,8 @@ class generator : public handle<::weft_generator, weft_generator_destroy> {
     result<bool> step() noexcept;
     /** weft_generator_end of weft/generate.h. */
     status end(uint32_t prompt) noexcept;
+    /** weft_generator_save of weft/generate.h. */
+    status save(uint32_t prompt, const char *path) noexcept;
     /** weft_generator_get_text of weft/generate.h. */
     status text(uint32_t prompt, ::weft_generated &generated) const noexcept;
     /** weft_generator_get_decoder_info of weft/generate.h. */
@@ -3243,6 +3261,18 @@ inline void decoder::reset() noexcept {
     weft_decoder_reset(get());
 }
 
+inline status decoder::save(uint32_t sequence, const char *path) noexcept {
+    return weft_decoder_save(get(), sequence, path);
+}
+
+inline status decoder::load(uint32_t sequence, const char *path) noexcept {
+    return weft_decoder_load(get(), sequence, path);
+}
+
+inline status decoder::rewind(uint32_t sequence, uint32_t length) noexcept {
+    return weft_decoder_rewind(get(), sequence, length);
+}
+
 inline result<::weft_decoder_info> decoder::info() const noexcept {
     ::weft_decoder_info made{};
     const weft_status code = weft_decoder_get_info(get(), &made);
@@ -3273,6 +3303,10 @@ inline result<bool> generator::step() noexcept {
 
 inline status generator::end(uint32_t prompt) noexcept {
     return weft_generator_end(get(), prompt);
+}
+
+inline status generator::save(uint32_t prompt, const char *path) noexcept {
+    return weft_generator_save(get(), prompt, path);
 }
 
 inline status generator::text(uint32_t prompt, ::weft_generated &generated) const noexcept {

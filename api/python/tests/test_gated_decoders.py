@@ -35,6 +35,7 @@ FACTORS = {"embedding_multiplier": 2.0, "lm_head_multiplier": 0.3, "key_multipli
            "attention_out_multiplier": 1.2, "ssm_in_multiplier": 1.4, "ssm_out_multiplier": 0.6, "mlp_multipliers": [0.7, 1.5],
            "ssm_multipliers": [0.9, 1.1, 0.7, 1.3, 0.8]}
 GRANITE = {**HYBRID, "num_local_experts": 0, "shared_intermediate_size": 44}
+GRIFFIN = {**LLAMA, "intermediate_size": 88, "attention_window_size": 20}
 
 CASES = (
     ("Mamba2ForCausalLM", MAMBA2),
@@ -57,6 +58,11 @@ CASES = (
     ("Lfm2ForCausalLM", {**LLAMA, "layer_types": ["conv", "full_attention", "conv"], "block_multiple_of": 8}),
     ("Lfm2ForCausalLM", {**LLAMA, "full_attn_idxs": [0], "conv_bias": True, "conv_L_cache": 5,
                          "block_auto_adjust_ff_dim": False, "tie_word_embeddings": False}),
+    ("RecurrentGemmaForCausalLM", GRIFFIN),
+    ("RecurrentGemmaForCausalLM", {**GRIFFIN, "block_types": ["attention", "recurrent"], "attention_bias": True, "conv1d_width": 2,
+                                   "attention_window_size": 9, "logits_soft_cap": 3.0, "num_key_value_heads": None,
+                                   "hidden_activation": "gelu", "rms_norm_eps": 1e-3, "rope_parameters": {
+                                       "rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 1.0}}),
     ("Qwen3NextForCausalLM", DENSE),
     ("Qwen3NextForCausalLM", {**DENSE, "layer_types": ["full_attention", "linear_attention"] * 2, "attention_bias": True,
                               "tie_word_embeddings": True, "linear_conv_kernel_dim": 2, "linear_num_key_heads": 6}),
@@ -68,7 +74,7 @@ CASES = (
 OTHERS = (("Mamba2Model", MAMBA2), ("FalconH1Model", {**HYBRID, "mamba_d_ssm": 48}),
           ("BambaModel", {**HYBRID, "attn_layer_indices": [1]}),
           ("GraniteMoeHybridModel", {**GRANITE, "layer_types": ["linear_attention", "full_attention", "linear_attention"]}),
-          ("Lfm2Model", {**LLAMA, "full_attn_idxs": [1]}), ("Qwen3NextModel", DENSE),
+          ("Lfm2Model", {**LLAMA, "full_attn_idxs": [1]}), ("RecurrentGemmaModel", GRIFFIN), ("Qwen3NextModel", DENSE),
           ("Qwen3NextForSequenceClassification", DENSE),
           ("Qwen3NextForTokenClassification", DENSE), ("Qwen3_5TextModel", DELTA),
           ("Qwen3_5TextForSequenceClassification", DELTA))
@@ -200,6 +206,12 @@ def test_limits_of_steps(tmp_path, device, limit):
     ("Lfm2ForCausalLM", {**LLAMA, "full_attn_idxs": [1]}, {"block_multiple_of": 1 << 20, "block_ffn_dim_multiplier": 1000},
      "feed_forward"),
     ("Lfm2ForCausalLM", {**LLAMA, "full_attn_idxs": [1]}, {"conv_L_cache": 4}, "conv"),
+    ("RecurrentGemmaForCausalLM", GRIFFIN, {"block_types": ["mamba"]}, "block_types.*recurrent.*attention"),
+    ("RecurrentGemmaForCausalLM", GRIFFIN, {"block_types": []}, "block_types.*recurrent.*attention"),
+    ("RecurrentGemmaForCausalLM", GRIFFIN, {"block_types": ["attention"]}, "q_proj"),
+    ("RecurrentGemmaForCausalLM", GRIFFIN, {"lru_width": 41}, "lru_width.*num_attention_heads"),
+    ("RecurrentGemmaForCausalLM", GRIFFIN, {"conv1d_width": 5}, "conv_1d"),
+    ("RecurrentGemmaForCausalLM", GRIFFIN, {"attention_window_size": 0}, "attention_window_size"),
     ("Qwen3_5ForCausalLM", DELTA, {"layer_types": ["linear_attention"]}, "layer_types"),
     ("Qwen3_5ForCausalLM", DELTA, {"layer_types": ["sliding_attention"] * 4}, "layer_types.*linear_attention.*full_attention"),
     ("Qwen3_5ForCausalLM", DELTA, {"layer_types": ["full_attention"] * 4}, "q_proj"),

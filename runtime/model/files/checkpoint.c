@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/files/checkpoint.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 #include "graph/graph.h"
 #include "model/files/int8_tensor.h"
 #include "model/files/random_weights.h"
-#include "model/files/shards.h"
 #include "model/files/rearranged_weight.h"
+#include "model/files/shards.h"
 
 #define PREFIX_SIZE 64
 #define NAME_SIZE   256 /* of a tensor that a family asks for */
@@ -24,6 +25,8 @@ struct weft_checkpoint {
     char prefix[PREFIX_SIZE]; /* of every name in the file; names given and taken lack it */
     uint64_t seed;
     bool as_applied; /* no matrix is transposed, whatever a layout says */
+    _Atomic(weft_digest *)
+        all; /* of weft_checkpoint_digest_all, once it has been asked for; or null */
 };
 
 /* ---- names ---- */
@@ -160,6 +163,7 @@ static void release(void *user) {
         const struct weft_checkpoint_memory memory = checkpoint->memory;
         weft_shards_close(&checkpoint->files, &host);
         weft_free(&host, checkpoint->path);
+        weft_free(&host, atomic_load(&checkpoint->all));
         weft_free(&host, checkpoint);
         if (memory.release) {
             memory.release(memory.release_user);
@@ -245,6 +249,46 @@ weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOIN
     WEFT_TRY(status);
     *digest = weft_tree_hash_end(&hash);
     write_type(type, named->tensor);
+    return WEFT_OK;
+}
+
+/* Names and types with their zeros, so that no two lists are one. */
+static weft_status hash_all(weft_digest *digest, const struct weft_checkpoint *checkpoint) {
+    char type[WEFT_CHECKPOINT_TYPE_SIZE];
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    if (!checkpoint->path) {
+        snprintf(type, sizeof type, "random %" PRIu64, checkpoint->seed);
+        weft_sha256_add(&hash, type, strlen(type) + 1);
+    }
+    for (uint32_t i = 0; i < weft_checkpoint_count(checkpoint); i++) {
+        const char *name = weft_checkpoint_name(checkpoint, i);
+        weft_digest tensor;
+        WEFT_TRY(weft_checkpoint_digest(&tensor, type, checkpoint, i));
+        weft_sha256_add(&hash, name, strlen(name) + 1);
+        weft_sha256_add(&hash, type, strlen(type) + 1);
+        weft_sha256_add(&hash, tensor.bytes, sizeof tensor.bytes);
+    }
+    *digest = weft_sha256_end(&hash);
+    return WEFT_OK;
+}
+
+weft_status weft_checkpoint_digest_all(weft_digest *digest, struct weft_checkpoint *checkpoint) {
+    const weft_digest *known = atomic_load(&checkpoint->all);
+    if (known) {
+        *digest = *known;
+        return WEFT_OK;
+    }
+    WEFT_TRY(hash_all(digest, checkpoint));
+    weft_digest *kept = weft_alloc(&checkpoint->host, sizeof *kept);
+    if (!kept) {
+        return weft_fail_memory(&checkpoint->host, "a model's hash");
+    }
+    *kept = *digest;
+    weft_digest *none = NULL;
+    if (!atomic_compare_exchange_strong(&checkpoint->all, &none, kept)) {
+        weft_free(&checkpoint->host, kept); /* another thread was faster */
+    }
     return WEFT_OK;
 }
 

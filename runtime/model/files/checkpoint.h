@@ -71,6 +71,12 @@ const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint3
 weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOINT_TYPE_SIZE],
                                    const struct weft_checkpoint *checkpoint, uint32_t index);
 
+/**
+ * SHA-256 of all names, types and tree hashes, or of the seed of random weights. Reads all of the file the first time, and is kept. Any
+ * thread. Errors as weft_checkpoint_digest.
+ */
+weft_status weft_checkpoint_digest_all(weft_digest *digest, struct weft_checkpoint *checkpoint);
+
 /** True if tensor `index` of these has that name, or it is another name of the tensor. */
 bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,
                               const char *name);

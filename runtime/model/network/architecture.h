@@ -61,6 +61,7 @@
     X(bamba)                   \
     X(granitemoehybrid)        \
     X(lfm2)                    \
+    X(recurrent_gemma)         \
     X(qwen3_next)              \
     X(qwen3_5_text)            \
     X(hyenadna)                \

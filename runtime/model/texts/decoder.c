@@ -1,51 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Sequences that grow token by token, either with a state or by evaluating all of the sequence again. */
+#include "model/texts/decoder.h"
+
 #include <string.h>
 
-#include <weft/model.h>
-
 #include "core/given.h"
-#include "core/host.h"
 #include "core/try.h"
 #include "model/network/architecture.h"
 #include "model/texts/cross_decoder.h"
 #include "plan/states.h"
 
 #define LEAST_PLAN_LENGTH 64U /* of those that evaluate again; they double from there */
-
-struct weft_decoder {
-    weft_host host;
-    weft_model *model;
-    weft_device *device;
-    weft_model_info model_info;
-    weft_plan_params plan_params;
-    weft_decoding decoding;
-    uint32_t batch;
-    int32_t *lengths;    /* [batch], tokens of each sequence so far */
-    int32_t *next;       /* [batch], these after a call */
-    bool *ended;         /* [batch], sequences that take no more */
-    uint32_t max_length; /* tokens that each may have */
-    weft_plan *plan;
-    uint32_t plan_length;
-    /* recurrent */
-    weft_plan
-        *prompt; /* the newest for the tokens that sequences begin with, on the states of `plan` */
-    uint32_t prompt_length; /* how many those are */
-    bool has_numbers;       /* the plan reads the positions as numbers, too */
-    int32_t *position;      /* [batch], of each sequence's newest token */
-    float *number;          /* [batch], the same */
-    int32_t *given;         /* [batch], the tokens of a step */
-    uint64_t state_bytes;
-    struct weft_cross_decoder *cross; /* of a text_to_text model, in place of the plans; or null */
-    /* evaluated again */
-    int32_t *tokens; /* [batch, token_room] */
-    uint32_t
-        token_room; /* of each sequence: grows up to max_length, which the model's file may choose */
-    weft_bindings *bindings;
-    weft_buffer *input;  /* [batch, plan_length] */
-    weft_buffer *output; /* [batch, plan_length, vocabulary] */
-    int32_t *staging;    /* as input */
-};
 
 const char *weft_decoding_name(weft_decoding decoding) {
     switch (decoding) {
@@ -158,8 +123,7 @@ static void drop_plan(weft_decoder *decoder) {
     decoder->plan_length = 0;
 }
 
-/** Room for so many tokens of each sequence. */
-static weft_status make_token_room(weft_decoder *decoder, uint32_t length) {
+weft_status weft_decoder_make_room(weft_decoder *decoder, uint32_t length) {
     if (length <= decoder->token_room) {
         return WEFT_OK;
     }
@@ -184,7 +148,8 @@ static weft_status make_token_room(weft_decoder *decoder, uint32_t length) {
 static weft_status begin_again(weft_decoder *decoder) {
     const uint32_t first = LEAST_PLAN_LENGTH;
     decoder->decoding = WEFT_DECODING_REEVALUATED;
-    return make_token_room(decoder, first < decoder->max_length ? first : decoder->max_length);
+    return weft_decoder_make_room(decoder,
+                                  first < decoder->max_length ? first : decoder->max_length);
 }
 
 static uint32_t plan_length_for(const weft_decoder *decoder, uint32_t length) {
@@ -261,15 +226,7 @@ static uint32_t longest_of(const weft_decoder *decoder, const int32_t *lengths) 
     return (uint32_t)longest;
 }
 
-/** Each sequence has lengths[b] tokens afterwards, of which the new ones are in a row of `count`. */
-static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
-                              const int32_t *lengths, float *logits) {
-    WEFT_TRY(make_token_room(decoder, longest_of(decoder, lengths)));
-    for (uint32_t b = 0; b < decoder->batch; b++) {
-        const size_t before = (size_t)decoder->lengths[b];
-        memcpy(decoder->tokens + (size_t)b * decoder->token_room + before,
-               tokens + (size_t)b * count, ((size_t)lengths[b] - before) * sizeof *decoder->tokens);
-    }
+static weft_status step_again(weft_decoder *decoder, const int32_t *lengths, float *logits) {
     if (!logits) {
         return WEFT_OK;
     }
@@ -430,6 +387,30 @@ static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens
     return WEFT_OK;
 }
 
+/* Each sequence has next[b] tokens afterwards, of which the new ones are in a row of `count`. */
+static weft_status keep_tokens(weft_decoder *decoder, const int32_t *tokens, uint32_t count) {
+    WEFT_TRY(weft_decoder_make_room(decoder, longest_of(decoder, decoder->next)));
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        const size_t before = (size_t)decoder->lengths[b];
+        memcpy(decoder->tokens + (size_t)b * decoder->token_room + before,
+               tokens + (size_t)b * count,
+               ((size_t)decoder->next[b] - before) * sizeof *decoder->tokens);
+    }
+    return WEFT_OK;
+}
+
+/* The tokens of a step or a prompt. */
+static weft_status take_tokens(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
+                               float *logits) {
+    WEFT_TRY(keep_tokens(decoder, tokens, count));
+    WEFT_TRY(weft_decoder_prepare_states(decoder));
+    if (decoder->decoding == WEFT_DECODING_REEVALUATED) {
+        return step_again(decoder, decoder->next, logits);
+    }
+    return count > 1 ? prompt_recurrent(decoder, tokens, count, decoder->next, logits)
+                     : step_recurrent(decoder, tokens, logits);
+}
+
 weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits) {
     WEFT_ENTER;
     WEFT_GIVEN(WEFT_HOST_OF(decoder, host), decoder, tokens);
@@ -438,9 +419,7 @@ weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, floa
         decoder->next[b] = decoder->lengths[b] + (tokens[b] == WEFT_NO_TOKEN ? 0 : 1);
     }
     WEFT_TRY(decoder->cross ? step_cross(decoder, tokens, logits)
-             : decoder->decoding == WEFT_DECODING_RECURRENT
-                 ? step_recurrent(decoder, tokens, logits)
-                 : step_again(decoder, tokens, 1, decoder->next, logits));
+                            : take_tokens(decoder, tokens, 1, logits));
     for (uint32_t b = 0; b < decoder->batch; b++) {
         decoder->lengths[b] = decoder->next[b];
         decoder->ended[b] = tokens[b] == WEFT_NO_TOKEN;
@@ -483,15 +462,8 @@ weft_status weft_decoder_prompt_lengths(weft_decoder *decoder, const int32_t *to
         decoder->next[b] = lengths ? lengths[b] : (int32_t)count;
         decoder->ended[b] = false;
     }
-    if (decoder->cross) {
-        WEFT_TRY(prompt_cross(decoder, tokens, count, decoder->next, logits));
-    } else if (decoder->decoding == WEFT_DECODING_REEVALUATED) {
-        WEFT_TRY(step_again(decoder, tokens, count, decoder->next, logits));
-    } else if (count > 1) {
-        WEFT_TRY(prompt_recurrent(decoder, tokens, count, decoder->next, logits));
-    } else {
-        WEFT_TRY(step_recurrent(decoder, tokens, logits));
-    }
+    WEFT_TRY(decoder->cross ? prompt_cross(decoder, tokens, count, decoder->next, logits)
+                            : take_tokens(decoder, tokens, count, logits));
     memcpy(decoder->lengths, decoder->next, decoder->batch * sizeof *decoder->lengths);
     return WEFT_OK;
 }
@@ -509,6 +481,7 @@ void weft_decoder_reset(weft_decoder *decoder) {
     for (uint32_t b = 0; decoder && b < decoder->batch; b++) {
         decoder->lengths[b] = 0; /* states start anew at position 0 */
         decoder->ended[b] = false;
+        decoder->is_clean = false;
     }
 }
 

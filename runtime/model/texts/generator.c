@@ -11,6 +11,7 @@
 #include "core/given.h"
 #include "core/try.h"
 #include "model/network/architecture.h"
+#include "model/texts/decoder.h"
 
 const char *weft_ending_name(weft_ending ending) {
     static const char *const names[] = {"none", "length", "end_token", "stop", "caller"};
@@ -69,6 +70,9 @@ static weft_status begin(weft_generator *generator, weft_device *device,
         return weft_decoder_create(&generator->decoder, generator->model, device,
                                    NULL); /* says why not */
     }
+    if (params->state) {
+        WEFT_TRY(weft_generator_open_state(generator, device, params));
+    }
     WEFT_TRY(weft_generator_read(generator, params));
     return make_decoder(generator, device, params);
 }
@@ -103,6 +107,7 @@ void weft_generator_destroy(weft_generator **address) {
     *address = NULL;
     const weft_host host = generator->host;
     weft_decoder_destroy(&generator->decoder);
+    weft_state_file_close(&generator->state);
     for (uint32_t i = 0; i < generator->count; i++) {
         weft_generated_text_clear(&generator->sequences[i].text, generator->model);
         weft_free(&host, generator->sequences[i].tokens);
@@ -142,6 +147,21 @@ static weft_status feed_beginnings(weft_generator *generator) {
     weft_decoder_reset(generator->decoder);
     return weft_decoder_prompt_lengths(generator->decoder, generator->fed, longest,
                                        generator->lengths, generator->logits);
+}
+
+/* The state's tokens are there already; the text's others follow one by one. */
+static weft_status feed_state(weft_generator *generator) {
+    const struct weft_sequence *sequence = &generator->sequences[0];
+    uint32_t read = generator->state.text.count;
+    WEFT_TRY(weft_decoder_take(generator->decoder, 0, &generator->state));
+    weft_state_file_close(&generator->state);
+    for (; read < sequence->count; read++) {
+        const bool is_last = read + 1 == sequence->count;
+        WEFT_TRY(weft_decoder_step(generator->decoder, &sequence->tokens[read],
+                                   is_last ? generator->logits : NULL));
+    }
+    generator->lengths[0] = (int32_t)read;
+    return WEFT_OK;
 }
 
 /* Of texts that fill all positions the last tokens become what they begin with. */
@@ -226,7 +246,7 @@ static weft_status choose(weft_generator *generator, uint32_t number) {
                                sequence->count - sequence->source, generator->repetition_penalty,
                                &generator->host));
     }
-    const uint64_t index = sequence->count - sequence->prompt_count;
+    const uint64_t index = sequence->drawn + sequence->count - sequence->prompt_count;
     WEFT_TRY(weft_sample(&token, logits, vocabulary, &sampling, index, &generator->host));
     return append(generator, sequence, (int32_t)token);
 }
@@ -243,7 +263,7 @@ static bool are_done(const weft_generator *generator) {
 static weft_status go_on(weft_generator *generator) {
     if (!generator->begun) {
         generator->begun = generator->has_logits = true;
-        return feed_beginnings(generator);
+        return generator->state.tensors ? feed_state(generator) : feed_beginnings(generator);
     }
     if (!generator->has_logits) {
         WEFT_TRY(feed(generator));
@@ -286,6 +306,31 @@ weft_status weft_generator_end(weft_generator *generator, uint32_t prompt) {
     }
     sequence->ending = WEFT_ENDING_CALLER;
     return take_text(generator, sequence);
+}
+
+/* A text that an earlier state began has been given up to where its random numbers begin. */
+static weft_status save(weft_generator *generator, uint32_t number, const char *path) {
+    const struct weft_sequence *sequence = &generator->sequences[number];
+    const uint32_t read = (uint32_t)generator->lengths[number];
+    if (!generator->begun) {
+        return weft_fail(&generator->host, WEFT_INVALID_ARGUMENT,
+                         "prompt %u has no state before the first step", number);
+    }
+    if (sequence->first > 0) {
+        return weft_fail(&generator->host, WEFT_UNSUPPORTED,
+                         "prompt %u: a window has let its oldest tokens go: a state of the others "
+                         "would be another text's",
+                         number);
+    }
+    return weft_decoder_write(generator->decoder, number, path, sequence->tokens + read,
+                              sequence->count - read,
+                              sequence->prompt_count - (uint32_t)sequence->drawn);
+}
+
+weft_status weft_generator_save(weft_generator *generator, uint32_t prompt, const char *path) {
+    WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(generator, host), generator, path);
+    return prompt < generator->count ? save(generator, prompt, path) : WEFT_NOT_FOUND;
 }
 
 weft_status weft_generator_get_text(const weft_generator *generator, uint32_t prompt,

@@ -7,6 +7,7 @@
 
 #include "core/host.h"
 #include "model/texts/generated_text.h"
+#include "model/texts/state_file.h"
 
 struct weft_sequence {
     int32_t *tokens; /* those of the prompt, then those that are made */
@@ -15,6 +16,7 @@ struct weft_sequence {
     uint32_t source;       /* the first of them, which an encoder reads; 0: there is no encoder */
     uint32_t first;        /* of the tokens that the decoder has */
     uint32_t most;         /* that are made */
+    uint64_t drawn;        /* random numbers that were used when its state was saved */
     uint64_t seed;
     weft_ending ending;
     struct weft_generated_text text;
@@ -25,6 +27,8 @@ struct weft_generator {
     weft_model *model;
     weft_model_info info;
     weft_decoder *decoder;
+    struct weft_state_file
+        state; /* that the first text goes on from, until the decoder has it; or zeros */
     struct weft_sequence *sequences;
     uint32_t count;
     uint32_t window;
@@ -41,6 +45,10 @@ struct weft_generator {
     int32_t *lengths;   /* [count], tokens of each sequence in the decoder */
     float *logits;      /* [count, vocabulary] */
 };
+
+/** Opens the file of params->state for a decoder on this device. */
+weft_status weft_generator_open_state(weft_generator *generator, const weft_device *device,
+                                      const weft_generator_params *params);
 
 /**
  * Checks the parameters and copies what they list, prompts as tokens, into a generator that has model, host and info. What

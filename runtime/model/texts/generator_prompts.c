@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "model/network/architecture.h"
 #include "model/network/network_decoder.h"
+#include "model/texts/decoder.h"
 
 #define USUAL_TOKENS 200U
 
@@ -18,6 +19,11 @@ static weft_status check_params(const weft_generator *generator,
     const double penalty = params->repetition_penalty;
     if (params->prompt_count == 0 || !params->prompts) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "prompts: expected at least 1, found 0");
+    }
+    if (params->state && (params->prompt_count != 1 || params->window > 0)) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "state: expected 1 prompt and no window, found %u and a window of %u",
+                         params->prompt_count, params->window);
     }
     if (params->window > generator->info.max_length) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
@@ -136,6 +142,47 @@ static weft_status begin_text(weft_generator *generator, struct weft_sequence *s
     return WEFT_OK;
 }
 
+/* ---- a text that goes on from a state ---- */
+
+weft_status weft_generator_open_state(weft_generator *generator, const weft_device *device,
+                                      const weft_generator_params *params) {
+    struct weft_state_owner owner;
+    const bool again = params->reevaluate || !weft_model_is_recurrent(generator->model);
+    if (generator->info.task == WEFT_TASK_TEXT_TO_TEXT) {
+        return weft_fail(&generator->host, WEFT_UNSUPPORTED,
+                         "state: a text_to_text model's texts have none that can be loaded");
+    }
+    WEFT_TRY(weft_state_owner_of(&owner, generator->model, device,
+                                 again ? WEFT_DECODING_REEVALUATED : WEFT_DECODING_RECURRENT));
+    return weft_state_file_open(&generator->state, params->state, &owner,
+                                generator->info.max_length, &generator->host);
+}
+
+/* The text that was saved is the prompt. */
+static weft_status take_saved(weft_generator *generator, struct weft_sequence *sequence) {
+    const struct weft_state_text *text = &generator->state.text;
+    const weft_prompt saved = {.tokens = text->tokens, .count = text->count + text->next};
+    sequence->drawn = saved.count - text->given;
+    return take_tokens(sequence, &saved, &generator->host);
+}
+
+static weft_status check_begins(const weft_generator *generator,
+                                const struct weft_sequence *sequence) {
+    const struct weft_state_text *text = &generator->state.text;
+    for (uint32_t i = 0; i < text->count && i < sequence->count; i++) {
+        if (sequence->tokens[i] != text->tokens[i]) {
+            return weft_fail(&generator->host, WEFT_INVALID_ARGUMENT,
+                             "prompt 0: token %u: expected %d, as in the state's text, found %d", i,
+                             text->tokens[i], sequence->tokens[i]);
+        }
+    }
+    return sequence->count > text->count
+               ? WEFT_OK
+               : weft_fail(&generator->host, WEFT_INVALID_ARGUMENT,
+                           "prompt 0: expected more than the state's %u tokens, found %u",
+                           text->count, sequence->count);
+}
+
 static weft_status take_prompt(weft_generator *generator, uint32_t number,
                                const weft_generator_params *params) {
     const weft_prompt *prompt = &params->prompts[number];
@@ -145,6 +192,8 @@ static weft_status take_prompt(weft_generator *generator, uint32_t number,
                                             &sequence->tokens, &sequence->count));
     } else if (prompt->tokens && prompt->count > 0) {
         WEFT_TRY(take_tokens(sequence, prompt, &generator->host));
+    } else if (generator->state.tensors) {
+        WEFT_TRY(take_saved(generator, sequence));
     }
     if (sequence->count == 0) {
         return weft_fail(&generator->host, WEFT_INVALID_ARGUMENT, "prompt %u: %s", number,
@@ -155,6 +204,9 @@ static weft_status take_prompt(weft_generator *generator, uint32_t number,
     sequence->capacity = sequence->prompt_count = sequence->count;
     sequence->seed = params->seeds ? params->seeds[number] : params->sampling.seed;
     WEFT_TRY(check_tokens(generator, number, sequence));
+    if (generator->state.tensors) {
+        WEFT_TRY(check_begins(generator, sequence));
+    }
     if (generator->info.task == WEFT_TASK_TEXT_TO_TEXT) {
         WEFT_TRY(begin_text(generator, sequence));
     }

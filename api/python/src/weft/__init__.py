@@ -50,6 +50,7 @@ if _TYPE_CHECKING:
     from .program import Program, ProgramPort, Symbol
     from .receipt import Receipt, Record
     from .sentence_transformer import SentenceTransformer
+    from .state import State
     from .tables import Table, bench, verify
     from .torch import from_torch, save
 
@@ -73,6 +74,7 @@ _PLACES = {name: place for place, names in {
     "program": ("Program", "ProgramPort", "Symbol"),
     "receipt": ("Receipt", "Record"),
     "sentence_transformer": ("SentenceTransformer",),
+    "state": ("State",),
     "tables": ("Table", "bench", "verify"),
     "torch": ("from_torch", "save"),
 }.items() for name in names}

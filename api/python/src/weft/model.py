@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from .state import State
+
     F32 = npt.NDArray[np.float32]
 
 Tokenizer = Union[Callable[[str], Any], Any]
@@ -651,6 +653,12 @@ class Model:
         given = [_checks.whole(token, "prompt", 0, 2**31 - 1) for token in prompt]
         run = _generation.Run(self, [given], _generation.settings_of(1, tokens=tokens, **how), with_text=False)
         return (token for _, made, _ in run for token in made)
+
+    def state(self, batch: int = 1, *, max_length: int | None = None, reevaluate: bool = False) -> State:
+        """Texts in tokens that grow one by one, and can be saved and loaded: `weft.State`."""
+        from .state import State
+
+        return State(self, batch=batch, max_length=max_length, reevaluate=reevaluate)
 
 
 def _sigmoid(value: float) -> float:
