@@ -86,11 +86,10 @@ if _TYPE_CHECKING:
         "Answer", "BadFile", "Cancelled", "Classification", "CompileError", "CrossEncoder", "Device", "DeviceInfo",
         "DeviceLost", "DeviceStats", "DriverError", "Encoding", "Entity", "Found", "Graph", "InvalidArgument", "IoError",
         "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory",
-        "Outputs",
-        "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record",
-        "SentenceTransformer", "ShapeMismatch",
-        "SlowDevice", "Symbol", "Table", "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices",
-        "embed_parquet", "example", "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save",
+        "Outputs", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record",
+        "SentenceTransformer", "ShapeMismatch", "SlowDevice", "State", "Symbol", "Table", "Tensor", "Unsupported", "WeftError",
+        "Weight", "bench", "default_device", "devices", "embed_parquet", "example",
+        "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save",
         "search", "verify",
         *ops.__all__]
 

@@ -26,12 +26,12 @@ class State:
         state.save("here.safetensors")          # and on any device, in another process:
         model.state(batch=2).load("here.safetensors", row=1)
 
-    A file goes on with the bits of the text that was not interrupted; it is refused by another model, another math mode or another
-    storage of weights. It has the text's tokens: whoever gets it can read the text.
+    A file goes on with the bits of the text that was not interrupted; it is refused by another model, another math mode or
+    another storage of weights. It has the text's tokens: whoever gets it can read the text.
     """
 
     def __init__(self, model: Model, *, batch: int = 1, max_length: int | None = None, reevaluate: bool = False) -> None:
-        """Makes empty texts, `batch` of them, with at most `max_length` tokens each; None: as many as the model has positions for."""
+        """Makes `batch` empty texts, of at most `max_length` tokens each; None: as many as the model has positions for."""
         self.model, device = model, model.device
         self.batch = _checks.whole(batch, "batch", 1)
         params = ffi.new("weft_decoder_params *", {
@@ -71,7 +71,7 @@ class State:
         return logits, ffi.cast("float *", ffi.from_buffer(logits))
 
     def read(self, texts: Sequence[Sequence[int]]) -> numpy.ndarray[Any, Any]:
-        """Begins the texts, which are empty, with tokens, at least one each; gives the logits [batch, vocabulary] of the next ones."""
+        """Begins the texts, which are empty, with tokens, one each at least; gives the next ones' logits [batch, words]."""
         rows = [[_checks.whole(token, "token", 0, 2**31 - 1) for token in text] for text in texts]
         if len(rows) != self.batch or not all(rows):
             raise errors.InvalidArgument(f"texts: expected {self.batch}, each of at least a token, found lengths "
@@ -100,15 +100,15 @@ class State:
             check(lib.weft_decoder_save(self._handle.get(), _checks.whole(row, "row"), _checks.path(path, "path").encode()))
 
     def load(self, path: str | os.PathLike[str], row: int = 0) -> State:
-        """Puts a text where the one of a file was, whatever it had before. Raises BadFile, naming file, field, expected and found,
-        for a state of another model, math mode or version. The file may be a stranger's."""
+        """Puts a text where the one of a file was, whatever it had before. Raises BadFile, naming file, field, expected and
+        found, for a state of another model, math mode or version. The file may be a stranger's."""
         with self.model._handle.lock, self._handle.lock:
             check(lib.weft_decoder_load(self._handle.get(), _checks.whole(row, "row"), _checks.path(path, "path").encode()))
         return self
 
     def rewind(self, length: int, row: int = 0) -> None:
-        """Takes back the tokens behind the first `length`. Raises Unsupported, naming the state, where it has sums of all tokens: save
-        the text before, and load it."""
+        """Takes back the tokens behind the first `length`. Raises Unsupported, naming the state, where it has sums of all
+        tokens: save the text before, and load it."""
         with self._handle.lock:
             check(lib.weft_decoder_rewind(self._handle.get(), _checks.whole(row, "row"), _checks.whole(length, "length")))
 
