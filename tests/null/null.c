@@ -27,6 +27,7 @@ static struct {
     weft_texts *texts;
     weft_search *search;
     weft_receipt *receipt;
+    weft_proof *proof;
     weft_frame_queue *queue;
     weft_op *op;
     weft_node *node;
@@ -84,6 +85,7 @@ void *weft_null_object(const char *type) {
                  {"weft_texts", made.texts},
                  {"weft_search", made.search},
                  {"weft_receipt", made.receipt},
+                 {"weft_proof", made.proof},
                  {"weft_frame_queue", made.queue},
                  {"weft_op", made.op},
                  {"weft_semaphore", &semaphore},
@@ -322,6 +324,11 @@ static void make_model(const char *folder) {
                &host),
            "search");
     expect(weft_receipt_create(&made.receipt, made.device, NULL), "receipt");
+    expect(weft_receipt_note(made.receipt, WEFT_RECORD_DATA, "note", "1 byte", "x", 1), "note");
+    char root[WEFT_RECORD_HASH_SIZE];
+    snprintf(root, sizeof root, "%s", weft_receipt_root(made.receipt));
+    const char *json = weft_receipt_proof(made.receipt, 0);
+    expect(weft_proof_read(&made.proof, json, strlen(json), root, &host), "proof");
 }
 
 /* Their callbacks call the functions that are for callbacks. */
@@ -346,6 +353,7 @@ static void use_op(void) {
 }
 
 static void destroy_all(void) {
+    weft_proof_destroy(&made.proof);
     weft_receipt_destroy(&made.receipt);
     weft_search_destroy(&made.search);
     weft_texts_destroy(&made.texts);
