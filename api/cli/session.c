@@ -117,12 +117,8 @@ uint32_t weft_cli_output_width(const weft_model *model) {
 static json_t *model_json(const weft_cli_session *session) {
     const weft_model_info *info = &session->info;
     return json_pack(
-        "{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:b, s:b, s:I, s:I, "
-        "s:b, "
-        "s:I, "
-        "s:I, "
-        "s:I, "
-        "s:s}",
+        "{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:b, s:b, "
+        "s:I, s:I, s:b, s:I, s:s}",
         "folder", weft_cli_json_text(session->folder), "architecture", info->architecture, "mixing",
         info->mixing, "task", weft_task_name(info->task), "layers", (json_int_t)info->layers,
         "hidden_size", (json_int_t)info->hidden_size, "embedding_size",

@@ -25,7 +25,7 @@ static const char *const keys[NOTES] = {
     [DECODING] = "decoding",                        /* recurrent or reevaluated */
     [TOKENS] = "tokens",                            /* how many were read */
     [GIVEN] = "given",                              /* how many of the text's were not made */
-    [TEXT] = "text",    /* SHA-256 of the tokens that were read, as i32 */
+    [TEXT] = "text", /* SHA-256 of how many were read, are to be read and were given, and of all, as i32 */
     [STATES] = "states" /* tree hash of the states' data, in the order of their names */
 };
 
@@ -59,10 +59,19 @@ static char *tensor_name(const struct weft_state_part *part, const weft_host *ho
     return weft_format(host, PREFIX "%s", part->name);
 }
 
+static weft_digest digest_of_text(const struct weft_state_text *text) {
+    const uint32_t counts[] = {text->count, text->next, text->given};
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    weft_sha256_add(&hash, counts, sizeof counts);
+    weft_sha256_add(&hash, text->tokens, ((size_t)text->count + text->next) * sizeof *text->tokens);
+    return weft_sha256_end(&hash);
+}
+
 /* What the notes say, but for the hash of the states. */
 static void take_values(struct values *values, const struct weft_state_owner *owner,
                         const struct weft_state_text *text) {
-    const weft_digest tokens = weft_digest_of(text->tokens, text->count * sizeof *text->tokens);
+    const weft_digest tokens = digest_of_text(text);
     snprintf(values->at[FORMAT], VALUE_SIZE, "%s", WEFT_STATE_FORMAT);
     snprintf(values->at[VERSION], VALUE_SIZE, "%d", WEFT_STATE_VERSION);
     snprintf(values->at[BITS], VALUE_SIZE, "%d", WEFT_BITS_VERSION);
