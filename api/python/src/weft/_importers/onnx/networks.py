@@ -220,8 +220,8 @@ def einsum(b: Builder, terms: list[str], values: list[Value], output: str) -> Va
         raise Refused("a letter is twice in one operand")
     while len(values) > 2:  # two at a time, with the letters that are still needed
         rest = set(output).union(*terms[2:])
-        kept = "".join(dict.fromkeys(letter for letter in terms[0] + terms[1] if letter in rest))
-        terms, values = [kept, *terms[2:]], [einsum(b, terms[:2], values[:2], kept), *values[2:]]
+        needed = "".join(dict.fromkeys(letter for letter in terms[0] + terms[1] if letter in rest))
+        terms, values = [needed, *terms[2:]], [einsum(b, terms[:2], values[:2], needed), *values[2:]]
     if len(values) == 1:
         gone = [at for at, letter in enumerate(terms[0]) if letter not in output]
         summed = b.reduce("sum", values[0], gone, False)

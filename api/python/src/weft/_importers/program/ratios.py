@@ -50,8 +50,7 @@ class Ratio:
     def __truediv__(self, other: Any) -> Ratio:
         other = ratio(other)
         if other.above < 0:
-            other = -other
-            return -(self / other)
+            return (-self).__truediv__(-other)
         if not other.above > 0:
             raise Inexact
         return Ratio(*_reduced(self.above * other.below, self.below * other.above))
