@@ -33,7 +33,7 @@ def digest_of(out: pathlib.Path, key: str, column: str) -> tuple[int, str]:
 def predict(source: pathlib.Path, model: pathlib.Path, key: str, workers: int, out: pathlib.Path, *, text: str = "text",
             num_gpus: float = 0, batch: int = 256, predictor: Any = weft.ray.Predictor, **how: Any) -> None:
     """Runs the model with so many workers of the cluster that is there, and writes ids and new columns to Parquet files."""
-    rows = ray.data.read_parquet(os.path.abspath(source), columns=[key, text], override_num_blocks=4 * workers)
+    rows = ray.data.read_parquet(os.path.abspath(source), columns=[key, text]).repartition(4 * workers)  # a file may be one
     made = rows.map_batches(
         predictor, fn_constructor_kwargs={"folder": os.path.abspath(model), "text_column": text, **how},
         compute=ray.data.ActorPoolStrategy(size=workers), batch_size=batch, num_cpus=None if num_gpus else 1,
