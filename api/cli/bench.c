@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft bench: what bench/ measures, from the command line. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/file.h"
@@ -47,20 +45,18 @@ static int read_lengths(struct options *options, const weft_cli_syntax *syntax) 
     uint32_t previous = 0;
     scope->lengths_given = true;
     for (;;) {
-        char *end = NULL;
-        errno = 0;
-        unsigned long long value = strtoull(at, &end, 10);
-        if (at[0] < '0' || at[0] > '9' || (*end != '\0' && *end != ',') || errno != 0 ||
+        uint64_t value = 0;
+        if (!weft_cli_take_number(&value, &at) || (*at != '\0' && *at != ',') ||
             value < WEFT_BENCH_MIN_LENGTH || value > MAX_LENGTH || value <= previous ||
             scope->length_count == WEFT_BENCH_MAX_LENGTHS) {
             return lengths_error(options, syntax);
         }
         previous = (uint32_t)value;
         scope->lengths[scope->length_count++] = previous;
-        if (*end == '\0') {
+        if (*at == '\0') {
             return WEFT_CLI_FINE;
         }
-        at = end + 1;
+        at++;
     }
 }
 

@@ -145,6 +145,12 @@ typedef struct weft_cli_syntax {
 bool weft_cli_parse(const weft_cli_syntax *syntax, int argc, char **argv, const char **positionals,
                     int *exit_code);
 
+/**
+ * The whole number that *text begins with, in digits alone; moves *text behind it. False without one, or for one that 64 bits do
+ * not hold.
+ */
+bool weft_cli_take_number(uint64_t *number, const char **text);
+
 /** Prints "weft COMMAND: …" and where the help is on stderr; returns WEFT_CLI_USAGE. */
 int weft_cli_usage_error(const weft_cli_syntax *syntax, const char *format, ...) WEFT_PRINTF(2, 3);
 

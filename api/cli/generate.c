@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* weft generate: continues texts, token by token. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -350,10 +349,7 @@ static int run(const generate_options *options) {
 /* ---- the command line ---- */
 
 static bool read_seed(uint64_t *seed, const char *text) {
-    char *end = NULL;
-    errno = 0;
-    *seed = strtoull(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+    return weft_cli_take_number(seed, &text) && *text == '\0';
 }
 
 /* Reads an option that is a number from least to most; false after a usage error. */

@@ -27,12 +27,21 @@ int weft_cli_usage_error(const weft_cli_syntax *syntax, const char *format, ...)
     return WEFT_CLI_USAGE;
 }
 
-static bool read_count(uint32_t *value, const char *text) {
+bool weft_cli_take_number(uint64_t *number, const char **text) {
     char *end = NULL;
+    /* strtoull takes signs and spaces, too. */
+    if (**text < '0' || **text > '9') {
+        return false;
+    }
     errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    /* strtoull takes signs and spaces, which are no counts. */
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < 1 ||
+    *number = strtoull(*text, &end, 10);
+    *text = end;
+    return errno == 0;
+}
+
+static bool read_count(uint32_t *value, const char *text) {
+    uint64_t number = 0;
+    if (!weft_cli_take_number(&number, &text) || *text != '\0' || number < 1 ||
         number > UINT32_MAX) {
         return false;
     }

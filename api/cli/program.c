@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "program.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/formats/npy.h"
@@ -23,11 +21,8 @@ static const char *behind_name(const char *text, const char *name) {
 }
 
 static bool read_number(uint32_t *value, const char *text) {
-    char *end = NULL;
-    errno = 0;
-    const unsigned long long number = strtoull(text, &end, 10);
-    const bool fits =
-        text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && number <= UINT32_MAX;
+    uint64_t number = 0;
+    const bool fits = weft_cli_take_number(&number, &text) && *text == '\0' && number <= UINT32_MAX;
     *value = fits ? (uint32_t)number : *value;
     return fits;
 }

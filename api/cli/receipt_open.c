@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "receipt_open.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/formats/npy.h"
@@ -19,12 +17,9 @@ static bool is_value(const weft_record_info *record) {
 }
 
 static bool read_count(uint32_t *value, const char **text) {
-    char *end = NULL;
-    errno = 0;
-    const unsigned long long number = strtoull(*text, &end, 10);
-    const bool fits = **text >= '0' && **text <= '9' && errno == 0 && number <= UINT32_MAX;
+    uint64_t number = 0;
+    const bool fits = weft_cli_take_number(&number, text) && number <= UINT32_MAX;
     *value = (uint32_t)number;
-    *text = end;
     return fits;
 }
 
@@ -52,35 +47,43 @@ int weft_cli_opening_choose_record(weft_cli_opening *self, uint32_t record) {
     return add_target(self, record);
 }
 
-/* The values and outputs of all runs, or the `most`th of the first run. */
-static uint32_t count_values(const weft_cli_opening *self, uint32_t most, uint32_t *record) {
+/* How many values and outputs all runs have; `records`, if it is given, gets where they are. */
+static uint32_t find_values(const weft_cli_opening *self, uint32_t *records) {
     weft_record_info info;
     uint32_t found = 0;
     for (uint32_t i = 0; weft_receipt_get_record(self->receipt, i, &info) == WEFT_OK; i++) {
         if (is_value(&info)) {
-            *record = found == most ? i : *record;
+            if (records) {
+                records[found] = i;
+            }
             found++;
         }
     }
     return found;
 }
 
+/* The same in memory that is the caller's to free; null when it is out. */
+static uint32_t *list_values(const weft_cli_opening *self, uint32_t *count) {
+    *count = find_values(self, NULL);
+    uint32_t *records = weft_alloc_zero(&self->host, (size_t)*count + 1, sizeof *records);
+    if (records) {
+        find_values(self, records);
+    }
+    return records;
+}
+
 /* Sampling without replacement, by SHA-256 of the receipt's root, the seed and a count: whoever knows both draws the same. */
 static int draw(weft_cli_opening *self, uint32_t wanted, const char *seed, const char *root) {
-    uint32_t record = 0;
-    const uint32_t values = count_values(self, UINT32_MAX, &record);
-    if (wanted == 0 || wanted > values) {
-        return weft_cli_bad_file(&self->host, "--open RANDOM: expected 1 to %u values, found %u",
-                                 values, wanted);
-    }
-    uint32_t *order = weft_alloc_zero(&self->host, values, sizeof *order);
-    if (!order) {
+    uint32_t values = 0;
+    uint32_t *left = list_values(self, &values); /* from number i on, those that are not drawn */
+    if (!left) {
         return weft_cli_exit_code(weft_fail_memory(&self->host, "what is opened"));
     }
-    for (uint32_t i = 0; i < values; i++) {
-        order[i] = i;
-    }
-    int exit_code = WEFT_CLI_FINE;
+    int exit_code =
+        wanted >= 1 && wanted <= values
+            ? WEFT_CLI_FINE
+            : weft_cli_bad_file(&self->host, "--open RANDOM: expected 1 to %u values, found %u",
+                                values, wanted);
     for (uint32_t i = 0; i < wanted && exit_code == WEFT_CLI_FINE; i++) {
         char text[256];
         uint64_t word = 0;
@@ -88,12 +91,11 @@ static int draw(weft_cli_opening *self, uint32_t wanted, const char *seed, const
         const weft_digest digest = weft_digest_of(text, (size_t)size);
         memcpy(&word, digest.bytes, sizeof word);
         const uint32_t chosen = i + (uint32_t)(word % (values - i));
-        const uint32_t value = order[chosen];
-        order[chosen] = order[i];
-        count_values(self, value, &record);
+        const uint32_t record = left[chosen];
+        left[chosen] = left[i];
         exit_code = add_target(self, record);
     }
-    weft_free(&self->host, order);
+    weft_free(&self->host, left);
     return exit_code;
 }
 
@@ -146,7 +148,13 @@ static int choose_layer(weft_cli_opening *self, const char *text) {
                 info.type);
         }
     }
-    const uint32_t values = count_values(self, layer, &record);
+    uint32_t values = 0;
+    uint32_t *records = list_values(self, &values);
+    if (!records) {
+        return weft_cli_exit_code(weft_fail_memory(&self->host, "what is opened"));
+    }
+    record = layer < values ? records[layer] : UINT32_MAX;
+    weft_free(&self->host, records);
     return fits && record != UINT32_MAX &&
                    weft_receipt_get_record(self->receipt, record, &info) == WEFT_OK && info.run == 0
                ? add_target(self, record)
@@ -157,7 +165,7 @@ static int choose_layer(weft_cli_opening *self, const char *text) {
 }
 
 int weft_cli_opening_choose(weft_cli_opening *self, const char *what, weft_receipt *receipt) {
-    const char *number = what + 7;
+    const char *number = strncmp(what, "record:", 7) == 0 ? what + 7 : "";
     uint32_t record = 0;
     if (strncmp(what, "RANDOM:", 7) == 0) {
         return choose_random(self, what + 7, receipt);
@@ -165,7 +173,7 @@ int weft_cli_opening_choose(weft_cli_opening *self, const char *what, weft_recei
     if (strncmp(what, "LAYER:", 6) == 0) {
         return choose_layer(self, what + 6);
     }
-    if (strncmp(what, "record:", 7) == 0 && read_count(&record, &number) && *number == '\0') {
+    if (read_count(&record, &number) && *number == '\0') {
         return add_target(self, record);
     }
     return choose_name(self, what);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Proofs of single records, and receipts for other tools: no model, and no device. */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/system/file.h"
@@ -10,10 +8,9 @@
 #define MOST_BYTES ((size_t)64 << 10) /* of a proof */
 
 int weft_cli_print_proof(const verification *v) {
-    char *end = NULL;
-    errno = 0;
-    const unsigned long long index = strtoull(v->prove, &end, 10);
-    const bool is_number = *v->prove >= '0' && *v->prove <= '9' && *end == '\0' && errno == 0;
+    const char *text = v->prove;
+    uint64_t index = 0;
+    const bool is_number = weft_cli_take_number(&index, &text) && *text == '\0';
     const char *proof =
         is_number && index < UINT32_MAX ? weft_receipt_proof(v->receipt, (uint32_t)index) : NULL;
     if (!proof) {
