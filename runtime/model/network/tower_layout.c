@@ -48,7 +48,9 @@ static const weft_field image_rows[] = {
 };
 const weft_field_table weft_image_fields = {image_rows, COUNT(image_rows)};
 
-weft_status weft_tower_check_image(weft_network_config *config, const weft_json_fields *json) {
+weft_status weft_tower_check_image(weft_network_config *config, const struct weft_head *head,
+                                   const weft_json_fields *json) {
+    (void)head;
     const weft_image_form *image = &config->image;
     const uint32_t edge = image->size / image->patch;
     if (edge == 0) {

@@ -12,8 +12,9 @@ extern const weft_field_table weft_text_tower_fields;
 /** image_size, patch_size and num_channels. */
 extern const weft_field_table weft_image_fields;
 
-/** Derives the tokens of an image from its size, and refuses patches that are larger than it. */
-weft_status weft_tower_check_image(weft_network_config *config, const weft_json_fields *json);
+/** For weft_layout.check: derives the tokens of an image from its size, and refuses patches that are larger than it. */
+weft_status weft_tower_check_image(weft_network_config *config, const struct weft_head *head,
+                                   const weft_json_fields *json);
 
 /* Rows of a list of names: the layers of CLIP and SigLIP, of both kinds. */
 #define WEFT_TOWER_NAMES                                                              \
@@ -36,6 +37,13 @@ weft_status weft_tower_check_image(weft_network_config *config, const weft_json_
 #define WEFT_IMAGE_TOWER_NAMES                                        \
     {WEFT_NAMED("embeddings.patches", "embeddings.patch_embedding")}, \
         {WEFT_NAMED("embeddings.positions", "embeddings.position_embedding")}, WEFT_TOWER_NAMES
+
+/* Rows of a list of names: what ViT and DINOv2 have before their layers. */
+#define WEFT_VIT_EMBEDDING_NAMES                                                         \
+    {WEFT_NAMED("embeddings.patches", "embeddings.patch_embeddings.projection")},        \
+        {WEFT_NAMED("embeddings.positions.weight", "embeddings.position_embeddings")}, { \
+        WEFT_NAMED("embeddings.class", "embeddings.cls_token")                           \
+    }
 
 /* Numbers of positions, which older files have. */
 extern const char *const weft_tower_unused[];

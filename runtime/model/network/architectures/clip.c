@@ -114,7 +114,7 @@ static weft_status check_image(weft_network_config *config, const struct weft_he
                                const weft_json_fields *json) {
     keep_vector(config, head);
     config->biases.head = head->task == WEFT_TASK_CLASSIFY;
-    return weft_tower_check_image(config, json);
+    return weft_tower_check_image(config, head, json);
 }
 
 static const struct weft_layout image_layout = {

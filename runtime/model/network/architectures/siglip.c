@@ -105,7 +105,7 @@ static weft_status check_image(weft_network_config *config, const struct weft_he
     bool asks = true;
     WEFT_TRY(weft_json_optional_bool(&asks, json, "vision_use_head"));
     config->head.vector = head->task == WEFT_TASK_EMBED ? config->hidden_size : 0;
-    return weft_tower_check_image(config, json);
+    return weft_tower_check_image(config, head, json);
 }
 
 static const struct weft_layout image_layout = {.stem = "Siglip",

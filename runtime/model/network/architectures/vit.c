@@ -8,9 +8,7 @@
 
 /* In memory transformers 5 has other names than in its files. */
 static const struct weft_tensor_name names[] = {
-    {WEFT_NAMED("embeddings.patches", "embeddings.patch_embeddings.projection")},
-    {WEFT_NAMED("embeddings.positions.weight", "embeddings.position_embeddings")},
-    {WEFT_NAMED("embeddings.class", "embeddings.cls_token")},
+    WEFT_VIT_EMBEDDING_NAMES,
     {WEFT_NAMED("layers.#.mixer.query", LAYER "attention.attention.query")},
     {WEFT_NAMED("layers.#.mixer.key", LAYER "attention.attention.key")},
     {WEFT_NAMED("layers.#.mixer.value", LAYER "attention.attention.value")},
@@ -53,19 +51,13 @@ static const weft_network_config defaults = {
     .image = {.size = 224, .channels = 3, .patch = 16, .class_token = true, .patch_bias = true},
     .biases = WEFT_ALL_BIASES};
 
-static weft_status check(weft_network_config *config, const struct weft_head *head,
-                         const weft_json_fields *json) {
-    (void)head;
-    return weft_tower_check_image(config, json);
-}
-
 static const struct weft_layout layout = {
     .stem = "ViT",
     .encoder = "ViTModel",
     .prefix = "vit.",
     .fields = {&weft_tower_fields, &weft_image_fields, &table},
     .defaults = &defaults,
-    .check = check,
+    .check = weft_tower_check_image,
     .names = names,
     .heads = heads,
     .unused = unused,
