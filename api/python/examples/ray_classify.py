@@ -49,11 +49,11 @@ def read(row: dict[str, Any], folder: str) -> dict[str, Any]:
     return {**row, "text": (pathlib.Path(folder) / row["name"]).read_bytes()}
 
 
-def digest_of(out: pathlib.Path) -> tuple[int, str]:
-    """How many rows there are, and the SHA-256 of their logits in the order of their numbers."""
-    table = pyarrow.dataset.dataset(out, format="parquet").to_table(columns=["number", "logits"]).sort_by("number")
-    logits = table["logits"].combine_chunks()
-    values = getattr(logits, "storage", logits).flatten()
+def digest_of(out: pathlib.Path, key: str, column: str) -> tuple[int, str]:
+    """How many rows there are, and the SHA-256 of a column of f32 in the order of another."""
+    table = pyarrow.dataset.dataset(out, format="parquet").to_table(columns=[key, column]).sort_by(key)
+    rows = table[column].combine_chunks()
+    values = getattr(rows, "storage", rows).flatten()
     return table.num_rows, hashlib.sha256(values.to_numpy(zero_copy_only=False).astype("<f4").tobytes()).hexdigest()
 
 
@@ -72,7 +72,7 @@ def classify(folder: pathlib.Path, model: pathlib.Path, workers: int, out: pathl
         num_gpus=num_gpus or None)
     labels.drop_columns(["text"]).write_parquet(os.path.abspath(out), mode="overwrite")
     seconds = time.perf_counter() - begin
-    rows, digest = digest_of(out)
+    rows, digest = digest_of(out, "number", "logits")
     if rows != len(names):
         raise SystemExit(f"{out}: expected {len(names)} rows, found {rows}")
     return Outcome(rows, seconds, digest)

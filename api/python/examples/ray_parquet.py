@@ -10,7 +10,6 @@ the ids: where the file has that order, it is that of `weft embed`, with any num
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import pathlib
 from typing import Any
@@ -18,16 +17,9 @@ from typing import Any
 import pyarrow.dataset
 import ray
 import ray.data
+from ray_classify import digest_of  # beside this file
 
 import weft.ray
-
-
-def digest_of(out: pathlib.Path, key: str, column: str) -> tuple[int, str]:
-    """How many rows there are, and the SHA-256 of a column of f32 in the order of their ids."""
-    table = pyarrow.dataset.dataset(out, format="parquet").to_table(columns=[key, column]).sort_by(key)
-    rows = table[column].combine_chunks()
-    values = getattr(rows, "storage", rows).flatten()
-    return table.num_rows, hashlib.sha256(values.to_numpy(zero_copy_only=False).astype("<f4").tobytes()).hexdigest()
 
 
 def predict(source: pathlib.Path, model: pathlib.Path, key: str, workers: int, out: pathlib.Path, *, text: str = "text",

@@ -67,7 +67,7 @@ class State:
     def _logits(self) -> tuple[numpy.ndarray[Any, Any], Any]:
         import numpy
 
-        logits = numpy.empty((self.batch, int(self._info().vocabulary)), dtype=numpy.float32)
+        logits = numpy.empty((self.batch, self.model.info.vocabulary), dtype=numpy.float32)
         return logits, ffi.cast("float *", ffi.from_buffer(logits))
 
     def read(self, texts: Sequence[Sequence[int]]) -> numpy.ndarray[Any, Any]:
