@@ -141,7 +141,7 @@ foreign_test_aarch64() {
     local run=(qemu-aarch64 -L "$deps/arm64") weft=build/aarch64/weft test
     local processor=(env VK_DRIVER_FILES="$root/build/aarch64/no-driver.json" XDG_CACHE_HOME="$root/build/aarch64/cache")
     [[ $(uname -m) == aarch64 ]] && run=()
-    for test in host_bits native_object cpu_compile; do
+    for test in host_bits native_object native_compile; do
         say "aarch64: $test"
         "${processor[@]}" "${run[@]}" build/aarch64/tests/unit-tests "$test" || return 1
     done

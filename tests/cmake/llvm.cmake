@@ -45,7 +45,7 @@ foreach(version IN LISTS weft_other_llvms)
     weft_add_device_test(verify.llvm-${version} DRIVERS ${weft_processors} QUICK NONE LABELS verify COMMAND ${verify} ${weft_kernel_list})
     weft_add_device_test(verify.fused.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS verify
         COMMAND ${verify} --math fused ${weft_kernel_list})
-    foreach(name cpu_compile cpu_dots cpu_shapes)
+    foreach(name native_compile native_dots native_shapes)
         if(TARGET weft-tests-unit)
             weft_add_device_test(unit.${name}.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS unit
                 COMMAND "${CMAKE_COMMAND}" -E env WEFT_LLVM=${version} $<TARGET_FILE:weft-tests-unit> ${name})
