@@ -199,13 +199,14 @@ static void build_padding(weft_case *c, const struct padding *row) {
     shape.dim[row->axis] += row->before + row->after;
     weft_case_check(
         c, weft_graph_pad(&y, c->graph, x.tensor, row->axis, row->before, row->after, row->value));
-    const int32_t whole = (int32_t)row->value;
+    const bool integer = row->values == I32;
+    const int32_t whole = integer ? (int32_t)row->value : 0; /* others may lie beyond integers */
     uint32_t *words = weft_moved_words(c, shape, &x, padded, row);
     for (uint64_t i = 0; words && i < weft_shape_elements(shape); i++) {
         uint32_t at[WEFT_MAX_RANK];
         weft_moved_at(at, i, shape);
         if (padded(at, x.shape, row) == WEFT_MOVED_NONE) {
-            memcpy(&words[i], row->values == I32 ? (const void *)&whole : &row->value, 4);
+            memcpy(&words[i], integer ? (const void *)&whole : &row->value, 4);
         }
     }
     weft_moved_expect_words(c, y, words);

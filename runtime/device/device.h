@@ -80,6 +80,7 @@ struct weft_device {
     bool folds_zeros;            /* found by the probe: modules need the pass hide-zeros */
     bool fma_extension, float64; /* what an exact Fma can be made by: as of weft_physical */
     bool careful; /* found by the probe: its compiler is right only without optimization */
+    uint32_t most_turns; /* found by the probe: of all loops of an invocation; 0: no end */
     uint32_t queue_family;
     uint32_t timestamp_bits; /* that count, of all families that stamp: the least */
     uint32_t families[1 + WEFT_MAX_SHARED_FAMILIES]; /* that use its buffers: queue_family first */

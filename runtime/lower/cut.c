@@ -114,10 +114,16 @@ uint64_t weft_cut_count(const struct weft_lowering *lowering, uint64_t count, ui
     return fitting == 0 ? step : fitting < count ? fitting : count;
 }
 
-uint32_t weft_cut_sequence(uint32_t operations) {
+uint32_t weft_cut_sequence(const struct weft_lowering *lowering, uint32_t operations,
+                           double turns) {
     enum { MOST_OPERATIONS = 1 << 26, MOST_STEPS = 4096 };
-    const uint32_t fitting = MOST_OPERATIONS / operations;
-    return fitting < MOST_STEPS ? fitting : MOST_STEPS;
+    const uint32_t most_turns = lowering->device->most_turns;
+    uint32_t steps = MOST_OPERATIONS / operations;
+    steps = steps < MOST_STEPS ? steps : MOST_STEPS;
+    if (most_turns > 0 && steps * turns > most_turns) {
+        steps = (uint32_t)(most_turns / turns);
+    }
+    return steps > 0 ? steps : 1; /* which refuse_turns sees */
 }
 
 /* A way to cut a node, as far as it is known. */
@@ -287,6 +293,33 @@ static void refuse(struct weft_lowering *lowering, const struct weft_node *node,
                             lowering->device->info.name, (unsigned long long)limit));
 }
 
+/*
+ * Refuses a kernel whose loops a driver would end before they are done: it gives no error, and what it computes is wrong. Mesa 22.3's llvmpipe
+ * ends every loop of an invocation after 65,535 turns of all of them.
+ */
+static void refuse_turns(struct weft_lowering *lowering, const struct weft_node *node,
+                         uint32_t first) {
+    const weft_device *device = lowering->device;
+    char shape[WEFT_SHAPE_TEXT_SIZE];
+    if (device->most_turns == 0 || lowering->status != WEFT_OK) {
+        return;
+    }
+    for (uint32_t d = first; d < lowering->dispatch_count; d++) {
+        const double turns = lowering->dispatches[d].turns;
+        if (turns > device->most_turns) {
+            weft_lower_fail(
+                lowering,
+                weft_fail(&device->host, WEFT_UNSUPPORTED,
+                          "%s of %s: its loops may make %.0f turns; the driver of %s ends loops "
+                          "after %u, and results would be wrong",
+                          lowering->label,
+                          weft_shape_text(lowering->graph->values[node->output].shape, shape),
+                          turns, device->info.name, device->most_turns));
+            return;
+        }
+    }
+}
+
 /* How far a lowering has got. */
 struct mark {
     uint32_t dispatches, storages, stored;
@@ -344,7 +377,7 @@ static bool lower_parts(struct weft_lowering *lowering, const struct weft_node *
            (op->cuts && weft_cut_along(lowering, node, op->cuts));
 }
 
-void weft_lower_node(struct weft_lowering *lowering, const struct weft_node *node) {
+static void lower_whole_or_parts(struct weft_lowering *lowering, const struct weft_node *node) {
     const uint64_t limit = weft_cut_limit(lowering);
     const struct mark mark = mark_of(lowering);
     uint64_t range = 0;
@@ -372,4 +405,10 @@ void weft_lower_node(struct weft_lowering *lowering, const struct weft_node *nod
     } else {
         refuse(lowering, node, range);
     }
+}
+
+void weft_lower_node(struct weft_lowering *lowering, const struct weft_node *node) {
+    const uint32_t first = lowering->dispatch_count;
+    lower_whole_or_parts(lowering, node);
+    refuse_turns(lowering, node, first);
 }

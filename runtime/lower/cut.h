@@ -37,10 +37,10 @@ uint64_t weft_cut_count(const struct weft_lowering *lowering, uint64_t count, ui
 
 /**
  * How many steps of a recurrence one dispatch makes. A workgroup goes through a sequence, which may take seconds, and no dispatch can
- * be divided further: watchdogs of small devices want fewer operations, of which a step has so many, and loops of steps that hardly
- * compute have an end, too.
+ * be divided further: watchdogs of small devices want fewer operations, of which a step has so many. An invocation's loops make so many
+ * turns in a step, at most, of which some drivers allow only so many (weft_device.most_turns).
  */
-uint32_t weft_cut_sequence(uint32_t operations);
+uint32_t weft_cut_sequence(const struct weft_lowering *lowering, uint32_t operations, double turns);
 
 /** Lowers a node in parts in the first of these ways in which it can be; false where it cannot. */
 bool weft_cut_along(struct weft_lowering *lowering, const struct weft_node *node,

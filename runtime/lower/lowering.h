@@ -80,6 +80,7 @@ struct weft_dispatch {
     uint32_t groups[3];
     double flops;
     double bytes;
+    double turns; /* of all loops of an invocation, at most; 0: few, however large the tensors are */
     char label[48]; /* "matmul %12": the node it belongs to */
     bool barrier;   /* set by the order pass */
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "mixers/band.h"
 
+#include <math.h>
+
 #include "kernels/banded_attention/direct.h"
 #include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/tiled.h"
@@ -97,4 +99,5 @@ void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *nod
                                          .has_lengths = lengths != WEFT_NO_STORAGE});
     dispatch->flops = (double)sequences * count_pairs(band, n) * (4.0 * width + 20.0);
     dispatch->bytes = 8.0 * shape->dim[0] * n * (d + (double)kv_heads * width);
+    dispatch->turns = fmin(n, 2.0 * band->half_width + 1.0);
 }

@@ -272,6 +272,7 @@ static void lower_direct(struct weft_lowering *lowering, const struct conv *c) {
     const double elements = (double)c->batch * c->groups * c->channels;
     dispatch->flops = 2.0 * (double)elements_of_window(c) * count;
     dispatch->bytes = 4.0 * (count + elements * w->extents[0] * w->extents[1]);
+    dispatch->turns = c->channels * weft_windows_turns(w);
 }
 
 /* ---- by products ---- */

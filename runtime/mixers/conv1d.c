@@ -99,6 +99,7 @@ static void lower_filter(struct weft_lowering *lowering, const struct weft_node 
                    .constant = {.state = filter->state, .has_bias = bias != WEFT_NO_STORAGE});
     dispatch->flops = 2.0 * taps * (double)count;
     dispatch->bytes = 8.0 * (double)count;
+    dispatch->turns = taps;
 }
 
 static weft_status conv1d_lower(struct weft_lowering *lowering, const struct weft_node *node) {

@@ -376,6 +376,13 @@ static struct steps steps_of(struct weft_lowering *lowering, const struct weft_n
     return steps;
 }
 
+/* Of an invocation's loops for a token, at most: passes over the rows, of what is found, written and read. */
+static double turns_of_token(const struct steps *steps) {
+    const struct weft_gated_state_steps_args *args = &steps->args;
+    const double reads = fmax((double)args->push.q_heads / args->push.heads, 1.0);
+    return (2.0 + reads) * (1.25 * steps->sizes.rows + 16.0);
+}
+
 /* Appends the tokens from `first` on. */
 static void lower_piece(struct weft_lowering *lowering, struct steps *steps, uint32_t first,
                         uint32_t count) {
@@ -390,6 +397,7 @@ static void lower_piece(struct weft_lowering *lowering, struct steps *steps, uin
         weft_lower_variants(lowering, &weft_gated_state_steps_variants, 1, args);
     const double tokens = (double)s->batch * count;
     const double cells = (double)s->rows * s->columns;
+    dispatch->turns = count * turns_of_token(steps);
     dispatch->flops = tokens * cells * (6.0 * s->heads + 2.0 * s->read);
     dispatch->bytes = 4.0 * (tokens * ((double)s->read + s->heads) * (s->rows + s->columns) +
                              2.0 * s->batch * s->heads * cells);
@@ -405,14 +413,15 @@ static bool is_countable(struct weft_lowering *lowering, const struct steps *ste
 }
 
 /* Tokens of a dispatch: a long sequence is several, between which a state is kept. */
-static uint32_t tokens_at_once(const struct sizes *s) {
-    const uint32_t operations = 8 * WEFT_GATED_STATE_STEPS_COLUMNS * s->rows; /* of a step */
-    return weft_cut_sequence(operations);
+static uint32_t tokens_at_once(const struct weft_lowering *lowering, const struct steps *steps) {
+    const uint32_t rows = steps->sizes.rows;
+    const uint32_t operations = 8 * WEFT_GATED_STATE_STEPS_COLUMNS * rows; /* of a step */
+    return weft_cut_sequence(lowering, operations, turns_of_token(steps));
 }
 
 static weft_status lower_pieces(struct weft_lowering *lowering, struct steps *steps) {
     const uint32_t n = steps->sizes.n;
-    const uint32_t at_once = tokens_at_once(&steps->sizes);
+    const uint32_t at_once = tokens_at_once(lowering, steps);
     for (uint32_t first = 0; first < n; first += at_once) {
         lower_piece(lowering, steps, first, n - first < at_once ? n - first : at_once);
     }
@@ -428,7 +437,7 @@ static weft_status gated_state_lower(struct weft_lowering *lowering, const struc
         return weft_lower_status(lowering);
     }
     steps.starts = has_state ? FROM_STATE : FROM_ZEROS;
-    if (has_state || s->n > tokens_at_once(s)) {
+    if (has_state || s->n > tokens_at_once(lowering, &steps)) {
         steps.args.bind.state = weft_lower_scratch(lowering, states * sizeof(float));
     }
     if (has_state) {

@@ -155,6 +155,17 @@ static struct recurrence recurrence_of(struct weft_lowering *lowering,
                                .in_tiles = is_constant};
 }
 
+/*
+ * Of an invocation's loops in a step, at most: the terms of a unit, some at once and in blocks, what is added to them, and the parts. Where
+ * loops end, a workgroup goes through the units: vectors of lanes are for this library's processor device.
+ */
+static double turns_of_step(const struct recurrence *r) {
+    const double units = (r->width - 1) / WEFT_RECURRENCE_CELL_LOCAL_X + 1.0;
+    const double products = r->params->cell == WEFT_CELL_GRU_RESET_FIRST ? 2.0 : 1.0;
+    const double kept = (double)r->kept / WEFT_RECURRENCE_CELL_LOCAL_X;
+    return products * units * (1.25 * r->width + 20.0) + kept + 3.0;
+}
+
 static void lower_steps(struct weft_lowering *lowering, const struct recurrence *r, uint32_t first,
                         uint32_t steps) {
     struct weft_dispatch *dispatch =
@@ -182,6 +193,7 @@ static void lower_steps(struct weft_lowering *lowering, const struct recurrence 
     const double rows = (double)r->parts * r->width;
     dispatch->flops = 2.0 * tokens * rows * r->width;
     dispatch->bytes = 4.0 * (tokens * (rows + r->kept) + rows * r->width);
+    dispatch->turns = steps * turns_of_step(r);
 }
 
 static weft_status recurrence_lower(struct weft_lowering *lowering, const struct weft_node *node) {
@@ -191,7 +203,7 @@ static weft_status recurrence_lower(struct weft_lowering *lowering, const struct
         return weft_lower_status(lowering);
     }
     const uint32_t operations = 2 * r.parts * r.width * r.width; /* of a step */
-    const uint32_t at_once = weft_cut_sequence(operations);
+    const uint32_t at_once = weft_cut_sequence(lowering, operations, turns_of_step(&r));
     for (uint32_t first = 0; first < r.n; first += at_once) {
         lower_steps(lowering, &r, first, r.n - first < at_once ? r.n - first : at_once);
     }

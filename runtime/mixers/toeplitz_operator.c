@@ -260,4 +260,5 @@ void weft_lower_toeplitz_direct(struct weft_lowering *lowering, const struct wef
     dispatch->flops = elements * n * (params->causal ? 1.0 : 2.0);
     dispatch->bytes =
         4.0 * (2.0 * elements + (double)weft_toeplitz_lags(n, params->causal) * x->dim[2]);
+    dispatch->turns = 2.0 * n;
 }

@@ -173,4 +173,5 @@ void weft_lower_int8_product(struct weft_lowering *lowering, const struct weft_p
     dispatch->flops = m * p->n * (2.0 * p->k + (p->activation ? 20.0 : 0.0));
     dispatch->bytes =
         m * p->k + (double)p->k * p->n + 4.0 * m * p->n * (p->residual != WEFT_NO_STORAGE ? 2 : 1);
+    dispatch->turns = 0.5 * p->k;
 }

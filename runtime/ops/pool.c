@@ -95,6 +95,7 @@ static weft_status pool_lower(struct weft_lowering *lowering, const struct weft_
                      .counts_padding = params->counts_padding});
     dispatch->flops = (double)count * w.sizes[0] * w.sizes[1];
     dispatch->bytes = 4.0 * ((double)count + (double)weft_shape_elements(*shape));
+    dispatch->turns = weft_windows_turns(&w);
     return weft_lower_status(lowering);
 }
 

@@ -49,6 +49,7 @@ static void lower_rows(struct weft_lowering *lowering, const struct weft_reduce_
                    .push = {.rows = rows, .columns = pass->axis.extent, .divisor = 1.0F},
                    .constant = {.term = (uint32_t)sign, .divides = false});
     note_costs(dispatch, pass);
+    dispatch->turns = weft_row_turns(1, pass->axis.extent);
 }
 
 /* By invocations: [outer, extent, inner] to [outer, blocks, inner]. */

@@ -104,6 +104,7 @@ static weft_status lower_with(struct weft_lowering *lowering, const struct weft_
     double count = (double)weft_shape_elements(*shape);
     dispatch->flops = 4.0 * count;
     dispatch->bytes = 8.0 * count;
+    dispatch->turns = weft_row_turns(2, rows.columns);
     return weft_lower_status(lowering);
 }
 

@@ -28,6 +28,11 @@ void weft_row_finish(struct weft_dispatch *dispatch, const struct weft_row_args 
     const double count = (double)row->rows * row->columns;
     dispatch->flops = count * (row->has_residual + (row->has_norm ? 8.0 : 0.0) + 1.0);
     dispatch->bytes = 4.0 * count * (2.0 + row->has_residual);
+    dispatch->turns = weft_row_turns(4, row->columns);
+}
+
+double weft_row_turns(uint32_t passes, uint32_t columns) {
+    return passes * ((double)columns / WEFT_NORM_LAYER_NORM_LOCAL_X + 1.0);
 }
 
 struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t rows,

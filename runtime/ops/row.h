@@ -20,6 +20,9 @@ struct weft_row_args weft_lower_row_args(struct weft_lowering *lowering, weft_sh
 /** Notes the costs of such a dispatch. */
 void weft_row_finish(struct weft_dispatch *dispatch, const struct weft_row_args *row);
 
+/** Turns of an invocation's loops where a workgroup goes through a row so often. */
+double weft_row_turns(uint32_t passes, uint32_t columns);
+
 /* ---- rows of variants, by the forms of kernels (shaders/README.md) ---- */
 
 /** Row for every device: invocations work alone or in workgroups. */

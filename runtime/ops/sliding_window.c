@@ -64,6 +64,10 @@ uint64_t weft_windows_count(const struct weft_windows *windows) {
     return (uint64_t)windows->counts[0] * windows->counts[1];
 }
 
+double weft_windows_turns(const struct weft_windows *windows) {
+    return windows->sizes[0] * (windows->sizes[1] + 1.0);
+}
+
 weft_status weft_windows_expect(const weft_graph *graph, const struct weft_node *node) {
     WEFT_TRY(weft_expect_f32(graph, node, 0, "x"));
     const weft_shape *x = weft_node_shape(graph, node, 0);

@@ -36,6 +36,9 @@ weft_shape weft_windows_shape(const struct weft_windows *windows, const weft_sha
 /** How many windows there are of a channel. */
 uint64_t weft_windows_count(const struct weft_windows *windows);
 
+/** Turns of two loops that go through a window, row by row. */
+double weft_windows_turns(const struct weft_windows *windows);
+
 /** WEFT_SHAPE_MISMATCH unless input 0, `x`, is f32 of rank 3 or 4. */
 weft_status weft_windows_expect(const weft_graph *graph, const struct weft_node *node);
 

@@ -35,6 +35,7 @@ void weft_lower_softmax(struct weft_lowering *lowering, uint32_t result, uint32_
     double count = (double)rows.rows * rows.columns;
     dispatch->flops = 20.0 * count;
     dispatch->bytes = 8.0 * count;
+    dispatch->turns = weft_row_turns(3, rows.columns);
 }
 
 static weft_status softmax_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
@@ -103,6 +104,7 @@ static void lower_columns(struct weft_lowering *lowering, uint32_t result, uint3
         .constant = {.logarithm = logarithm});
     dispatch->flops = 40.0 * (double)count * axis.extent;
     dispatch->bytes = 8.0 * (double)count * axis.extent;
+    dispatch->turns = 3.0 * axis.extent;
 }
 
 static void lower_log_rows(struct weft_lowering *lowering, uint32_t result, uint32_t x,
@@ -112,6 +114,7 @@ static void lower_log_rows(struct weft_lowering *lowering, uint32_t result, uint
         .push = {.rows = (uint32_t)axis.outer, .columns = axis.extent});
     dispatch->flops = 20.0 * (double)axis.outer * axis.extent;
     dispatch->bytes = 8.0 * (double)axis.outer * axis.extent;
+    dispatch->turns = weft_row_turns(3, axis.extent);
 }
 
 static weft_status axis_lower(struct weft_lowering *lowering, const struct weft_node *node) {

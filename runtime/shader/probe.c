@@ -129,6 +129,7 @@ static void set_needs(weft_device *device, uint32_t needs) {
         (needs & WEFT_PROBE_LOSES_SMALL_PRODUCTS) != 0 || !weft_rule_holds("light-flush");
     device->folds_zeros = (needs & WEFT_PROBE_FOLDS_ZEROS) != 0;
     device->careful = (needs & WEFT_PROBE_MISCOMPILES) != 0;
+    device->most_turns = (needs & WEFT_PROBE_ENDS_LOOPS) != 0 ? WEFT_PROBE_SURE_TURNS : 0;
     if (device->in_process) {
         weft_soft_set_careful(device->vk.handle, device->careful);
     }
@@ -138,11 +139,27 @@ static bool can_be_careful(const weft_device *device) {
     return device->in_process && weft_soft_can_be_careful(device->vk.handle);
 }
 
+/* What Weft itself compiles or interprets ends no loop. */
+static weft_status ask_turns(struct probe *probe, weft_device *device) {
+    probe->verdict = WEFT_PROBE_RIGHT;
+    return device->info.type == WEFT_DEVICE_PROCESSOR
+               ? WEFT_OK
+               : weft_probe_turns(&probe->verdict, probe->reason, sizeof probe->reason, device);
+}
+
 /* A device that keeps subnormals or folds zeros is asked again, with modules that see to these
  * themselves, until it is right or nothing new turns up. */
 static weft_status find_needs(struct probe *probe, weft_device *device, uint32_t needs) {
     set_needs(device, needs);
     WEFT_TRY(weft_probe_flow(&probe->verdict, probe->reason, sizeof probe->reason, device));
+    if (probe->verdict == WEFT_PROBE_RIGHT) {
+        WEFT_TRY(ask_turns(probe, device));
+    }
+    if (probe->verdict == WEFT_PROBE_ENDS_LOOPS) {
+        needs |= probe->verdict;
+        probe->verdict = WEFT_PROBE_RIGHT;
+        set_needs(device, needs);
+    }
     if (device->math == WEFT_MATH_FAST || probe->verdict == WEFT_PROBE_WRONG) {
         probe->verdict = probe->verdict == WEFT_PROBE_RIGHT ? needs : WEFT_PROBE_WRONG;
         return WEFT_OK;
@@ -197,6 +214,11 @@ static void log_needs(const weft_device *device) {
                  "%s rounds an fma twice: its shaders compute it exactly by %s", device->info.name,
                  device->info.fma == WEFT_FMA_FLOAT64 ? "64-bit floats" : "integers");
     }
+    if (device->most_turns > 0) {
+        weft_log(&device->host, WEFT_LOG_INFO,
+                 "%s ends loops after %u turns: recurrences are cut, longer sums refused",
+                 device->info.name, device->most_turns);
+    }
     if (device->careful) {
         weft_log(&device->host, WEFT_LOG_INFO,
                  "%s miscompiles: its shaders are compiled without optimization",
@@ -207,6 +229,11 @@ static void log_needs(const weft_device *device) {
 /* Threads of an OpenCL driver for processors treat subnormals as whoever has used that first in this process, which may be the program. */
 static bool is_kept(const weft_device *device) {
     return !device->in_process || device->info.type != WEFT_DEVICE_SOFTWARE;
+}
+
+static weft_status refuse(const struct probe *probe, const weft_device *device) {
+    return weft_fail(&device->host, WEFT_UNSUPPORTED, "%s cannot be used with %s math: %s",
+                     device->info.name, weft_math_name(device->math), probe->reason);
 }
 
 static weft_status judge(struct probe *probe, weft_device *device) {
@@ -222,8 +249,7 @@ static weft_status judge(struct probe *probe, weft_device *device) {
     }
     set_needs(device, probe->verdict);
     if (status == WEFT_OK && probe->verdict == WEFT_PROBE_WRONG) {
-        status = weft_fail(&device->host, WEFT_UNSUPPORTED, "%s cannot be used with %s math: %s",
-                           device->info.name, weft_math_name(device->math), probe->reason);
+        status = refuse(probe, device);
     }
     if (status == WEFT_OK) {
         log_needs(device);
@@ -231,10 +257,29 @@ static weft_status judge(struct probe *probe, weft_device *device) {
     return status;
 }
 
+static weft_status with_probe(weft_device *device,
+                              weft_status (*ask)(struct probe *probe, weft_device *device)) {
+    struct probe *probe = weft_alloc_zero(&device->host, 1, sizeof *probe);
+    if (!probe) {
+        return weft_fail_memory(&device->host, "arithmetic probe");
+    }
+    const weft_status status = ask(probe, device);
+    weft_free(&device->host, probe);
+    return status;
+}
+
+/* In fast math drivers may compute as they like, but not stop. */
+static weft_status judge_turns(struct probe *probe, weft_device *device) {
+    WEFT_TRY(ask_turns(probe, device));
+    device->most_turns = probe->verdict != WEFT_PROBE_RIGHT ? WEFT_PROBE_SURE_TURNS : 0;
+    return probe->verdict == WEFT_PROBE_WRONG ? refuse(probe, device) : WEFT_OK;
+}
+
 weft_status weft_device_probe(weft_device *device) {
     const bool fast = device->math == WEFT_MATH_FAST;
     if (fast && (device->compile_only || !can_be_careful(device))) {
-        return WEFT_OK;
+        return device->compile_only || !device->on_processor ? WEFT_OK
+                                                             : with_probe(device, judge_turns);
     }
     if (device->compile_only) { /* what hardware without the mode for it would be found to need */
         set_needs(device, device->on_processor || (device->float_modes & WEFT_FLOAT_FLUSH) != 0
@@ -245,11 +290,5 @@ weft_status weft_device_probe(weft_device *device) {
         }
         return WEFT_OK;
     }
-    struct probe *probe = weft_alloc_zero(&device->host, 1, sizeof *probe);
-    if (!probe) {
-        return weft_fail_memory(&device->host, "arithmetic probe");
-    }
-    weft_status status = judge(probe, device);
-    weft_free(&device->host, probe);
-    return status;
+    return with_probe(device, judge);
 }

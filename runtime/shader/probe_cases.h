@@ -47,7 +47,8 @@ enum weft_probe_verdict {
     WEFT_PROBE_FOLDS_ZEROS = 2, /* wrong in operations with a zero that the shader spells out */
     WEFT_PROBE_LOSES_SMALL_PRODUCTS = 4, /* never judged: see weft_probe_needs */
     WEFT_PROBE_MISCOMPILES = 8, /* never judged: right only where the driver compiles with care */
-    WEFT_PROBE_WRONG = 16       /* wrong in others */
+    WEFT_PROBE_ENDS_LOOPS = 16, /* never judged: of weft_probe_flow, and no need of modules */
+    WEFT_PROBE_WRONG = 32       /* wrong in others */
 };
 
 /**

@@ -14,6 +14,7 @@
 
 static const char barriers[] = "probe/barriers";
 static const char loops[] = "probe/loops";
+static const char turns[] = "probe/turns";
 
 /* One group more than has anything to do, and words behind the last. */
 enum {
@@ -136,8 +137,57 @@ weft_status weft_probe_flow(uint32_t *verdict, char *text, size_t size, weft_dev
     return status;
 }
 
+/* ---- long loops ---- */
+
+/* Two loops of an invocation, and the second again: more turns than 2^16 only together. */
+enum { TURNS = 30000, TURN_ROUNDS = 2, ALL_TURNS = TURNS * (1 + TURN_ROUNDS) };
+
+/* As shaders/probe/turns.comp says. */
+static void expect_turns(uint32_t results[2], uint32_t word) {
+    uint32_t value = word;
+    for (uint32_t k = 0; k < TURNS; k++) {
+        value = value * UINT32_C(1664525) + k;
+        value ^= value >> 15;
+    }
+    for (uint32_t round = 0; round < TURN_ROUNDS; round++) {
+        for (uint32_t k = 0; k < TURNS; k++) {
+            value = value * UINT32_C(22695477) + k;
+            value ^= value >> 13;
+        }
+    }
+    results[0] = value;
+    results[1] = ALL_TURNS;
+}
+
+weft_status weft_probe_turns(uint32_t *verdict, char *text, size_t size, weft_device *device) {
+    const uint32_t word = UINT32_C(2654435761);
+    uint32_t results[2] = {0}, expected[2];
+    const struct weft_probe_question question = {.shader = turns,
+                                                 .inputs = &word,
+                                                 .input_count = 1,
+                                                 .results = results,
+                                                 .result_count = 2,
+                                                 .push = {TURNS, TURN_ROUNDS},
+                                                 .push_count = 2,
+                                                 .groups = 1};
+    WEFT_TRY(weft_probe_ask(&question, device));
+    expect_turns(expected, word);
+    if (results[0] == expected[0] && results[1] == expected[1]) {
+        *verdict = WEFT_PROBE_RIGHT;
+        return WEFT_OK;
+    }
+    if (results[1] >= WEFT_PROBE_SURE_TURNS && results[1] < ALL_TURNS) {
+        *verdict = WEFT_PROBE_ENDS_LOOPS;
+        return WEFT_OK;
+    }
+    *verdict = WEFT_PROBE_WRONG;
+    (void)snprintf(text, size, "%s: loops made %u turns of %u, with 0x%08x, expected 0x%08x", turns,
+                   results[1], (uint32_t)ALL_TURNS, results[0], expected[0]);
+    return WEFT_OK;
+}
+
 void weft_probe_flow_identify(weft_sha256 *hash) {
-    static const char *const names[] = {barriers, loops};
+    static const char *const names[] = {barriers, loops, turns};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const struct weft_shader *shader = weft_shader_find(names[i]);
         weft_sha256_add(hash, shader->reproducible.words, shader->reproducible.size);

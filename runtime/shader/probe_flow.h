@@ -12,6 +12,15 @@
  */
 weft_status weft_probe_flow(uint32_t *verdict, char *text, size_t size, weft_device *device);
 
+/** Turns of all its loops of which an invocation is sure where a driver ends loops. */
+#define WEFT_PROBE_SURE_TURNS 65000u
+
+/**
+ * Asks by shaders/probe/turns.comp whether loops go on as long as they should. *verdict is WEFT_PROBE_RIGHT, WEFT_PROBE_ENDS_LOOPS where they
+ * end early, or WEFT_PROBE_WRONG with the reason in `text`, also where they end before WEFT_PROBE_SURE_TURNS.
+ */
+weft_status weft_probe_turns(uint32_t *verdict, char *text, size_t size, weft_device *device);
+
 /** Adds the questions to what a verdict depends on. */
 void weft_probe_flow_identify(weft_sha256 *hash);
 
