@@ -107,7 +107,8 @@ static weft_status match_llama3(const struct weft_gguf_reading *reading,
     double factor = 1.0;
     bool same = true;
     for (uint64_t i = 0; i < divisors->count; i++) {
-        factor = fmax(factor, divisor_at(divisors, i));
+        const double divisor = divisor_at(divisors, i);
+        factor = divisor > factor ? divisor : factor; /* fmax ends gcc 12 for AArch64 */
     }
     for (uint64_t i = 0; i < divisors->count; i++) {
         const double wave = 2.0 * pi * pow(base, (double)i / (double)divisors->count);
