@@ -58,7 +58,12 @@ endforeach()
 
 # Where each of thousands of kernels is compiled for a second, or each access is checked, and nothing was ever found that the same test on
 # other drivers, or `weft verify` there, had not: 70 minutes of a processor, in ./dev test cases.
-foreach(test IN ITEMS model.decoder.swiftshader unit.groups.swiftshader unit.variants.swiftshader unit.plan.opencl-oclgrind)
+set(weft_slow_tests model.decoder.swiftshader unit.groups.swiftshader unit.variants.swiftshader unit.plan.opencl-oclgrind)
+# Under sanitizers these took 32 minutes of SwiftShader's compiler; the processor device or OpenCL's drivers go the same ways through the host.
+if(WEFT_SANITIZE)
+    list(APPEND weft_slow_tests unit.faults.all.swiftshader unit.plan.swiftshader unit.concurrent_bindings.swiftshader unit.decode.swiftshader)
+endif()
+foreach(test IN LISTS weft_slow_tests)
     if("${test}" IN_LIST weft_tests)
         set_property(TEST "${test}" APPEND PROPERTY LABELS cases)
     endif()

@@ -81,6 +81,9 @@ function(weft_test_drivers variable quick_variable folder short head)
         endif()
         if(NOT folder MATCHES "^(unit|embed)$") # models: no call of theirs waits otherwise
             list(REMOVE_ITEM drivers ${weft_vulkan11_drivers})
+            if(WEFT_SANITIZE AND weft_processors) # what sanitizers see is the same there, and takes a tenth of SwiftShader's time
+                set(drivers processor-8)
+            endif()
         endif()
         if(short MATCHES "^(device|embed|submit_with|threads)$") # what differs there
             list(APPEND drivers ${weft_vulkan11_drivers})
