@@ -196,6 +196,7 @@ static void lower_scan(struct weft_lowering *lowering, const struct rule *rule, 
     dispatch->flops = 2.0 * parts * rule->features * rule->features * rule->values;
     dispatch->bytes = 4.0 * parts * rule->features *
                       ((double)rule->features * columns.blocks + 2.0 * rule->values);
+    dispatch->turns = rule->chunks * (1.25 * rule->features + 32.0); /* llvmpipe: features + 31 */
 }
 
 static void lower_update(struct weft_lowering *lowering, const struct rule *rule, uint32_t state) {

@@ -89,6 +89,7 @@ static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t 
     double count = (double)heads * size * chunks;
     dispatch->flops = count;
     dispatch->bytes = (prefix ? 8.0 : 4.0) * count;
+    dispatch->turns = chunks;
 }
 
 /* True if the 64 sums of an invocation have registers, or there are no workgroups of twice as many invocations with half as many each. */

@@ -6,6 +6,7 @@
  */
 #include <weft/arithmetic.h>
 #include <weft/mixers/conv.h>
+#include <weft/mixers/kernels.h>
 #include <weft/mixers/recurrent.h>
 #include <weft/movement.h>
 
@@ -61,6 +62,14 @@ static weft_tensor mean_of_window(struct weft_test_run *run, const float *x) {
     return out;
 }
 
+/* With one feature, what is written replaces what was there: each token reads its own value. */
+static weft_tensor rule_of_chunks(struct weft_test_run *run, const float *x) {
+    weft_tensor in = weft_test_feed(run, "x", weft_shape_of(1, LONG, 1), x), out;
+    assert_ok(weft_graph_fast_weight(&out, run->graph, in, in, in, in, NULL));
+    assert_ok(weft_graph_slice(&out, run->graph, out, 1, LONG - 1, 1, 1));
+    return out;
+}
+
 static const struct {
     const char *name;
     weft_tensor (*build)(struct weft_test_run *run, const float *x);
@@ -69,7 +78,7 @@ static const struct {
 } sums[] = {
     {"matmul", sum_of_products, LONG, LONG},      {"reduce", sum_of_row, ROW, ROW},
     {"softmax", softmax_of_columns, LONG * 2, 1}, {"conv", sum_of_window, EDGE *EDGE, EDGE *EDGE},
-    {"pool", mean_of_window, EDGE *EDGE, 1},
+    {"pool", mean_of_window, EDGE *EDGE, 1},      {"fast_weight", rule_of_chunks, LONG, 1},
 };
 
 WEFT_TEST_ON_GRAPH(test_long_sums_are_whole_or_refused, f) {
