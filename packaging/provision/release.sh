@@ -62,7 +62,7 @@ try_aarch64() {
     local root_options=(--variant=extract --architectures=arm64) qemu=$deps/qemu/usr/bin/qemu-aarch64-static
     fetch_wheels --platform manylinux2014_aarch64 --platform manylinux_2_28_aarch64
     setup_static_qemu
-    release_root arm64 python3,python3-pip-whl
+    release_root arm64 python3,python3-pip-whl,libstdc++6 # NumPy needs it, and so does apt, which is not there
     say "trying: aarch64"
     in_copy "$new_root" "$source" "$qemu" "$release/wheels" "$out"/*_aarch64.whl -- packaging/trials/aarch64.sh "$version"
 }
