@@ -141,7 +141,7 @@ static weft_status note_name(struct weft_table *table, const char *name, uint32_
 static weft_status read_names(struct weft_table *table, struct cutter *cutter) {
     bool found[2] = {false, false};
     do {
-        struct weft_table_text field;
+        struct weft_table_text field = {NULL, 0};
         WEFT_TRY(take_field(cutter, &field));
         WEFT_TRY(note_name(table, table->field, &table->at, &found[0], &field));
         WEFT_TRY(note_name(table, table->id_field, &table->id_at, &found[1], &field));
@@ -168,7 +168,7 @@ static weft_status take_record(struct weft_table *table, struct cutter *cutter,
     uint32_t count = 0;
     struct weft_table_text found = {NULL, 0};
     do {
-        struct weft_table_text field;
+        struct weft_table_text field = {NULL, 0};
         WEFT_TRY(take_field(cutter, &field));
         if (count == table->at) {
             found = field;
