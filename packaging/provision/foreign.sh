@@ -55,6 +55,7 @@ test_windows() {
     say "testing preset windows"
     # What Wine began without a display, or with another one, goes on without Vulkan.
     build/windows/wine.sh --end
+    build/windows/wine.sh --begin || return 1
     xvfb-run --auto-servernum "$ctest" --preset windows -j 2 --output-junit "$root/build/junit-windows.xml" "$@"
 }
 

@@ -114,6 +114,7 @@ static weft_status load_towers(weft_model *model, const struct weft_towers *towe
     }
     WEFT_TRY(load_family(&model->network, model, &towers->texts));
     WEFT_TRY(load_family(&model->images, model, &towers->images));
+    WEFT_TRY(weft_towers_check(towers, model->network, model->images, &model->host));
     model->images_config = weft_json_text(towers->images.fields, 0, &model->host);
     return model->images_config ? WEFT_OK : weft_fail_memory(&model->host, "a tower's config");
 }

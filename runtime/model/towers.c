@@ -2,6 +2,7 @@
 #include "model/towers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/math/portable_math.h"
@@ -139,6 +140,24 @@ weft_status weft_towers_split(struct weft_towers *towers, const struct weft_mode
     return make(&towers->images, source, kind, false, found->images, host);
 }
 
+/* CLIP's have one width, and a map to it each; SigLIP's make vectors as they are. */
+weft_status weft_towers_check(const struct weft_towers *towers, const struct weft_network *texts,
+                              const struct weft_network *images, const weft_host *host) {
+    const weft_json_fields of_texts = weft_source_fields(&towers->texts, host),
+                           of_images = weft_source_fields(&towers->images, host);
+    const uint32_t width = images->config.head.vector;
+    char expected[80];
+    if (width == 0) {
+        return weft_fields_refuse(&of_images, "vision_use_head",
+                                  "true, as vectors of images are compared with those of texts");
+    }
+    if (width != texts->config.head.vector) {
+        snprintf(expected, sizeof expected, "%u, the hidden_size of vision_config", width);
+        return weft_fields_refuse(&of_texts, "projection_size", expected);
+    }
+    return WEFT_OK;
+}
+
 static void clear(struct weft_model_source *tower, const weft_host *host) {
     json_decref(tower->fields);
     tower->fields = NULL;
@@ -161,16 +180,23 @@ static weft_status read_number(float *value, const struct weft_network *network,
     return status;
 }
 
+static weft_status refuse_number(const struct weft_network *network, const char *name,
+                                 const char *expected, float found) {
+    return weft_fail(&network->host, WEFT_BAD_FILE, "%s: tensor \"%s\": expected %s, found %g",
+                     weft_checkpoint_path(network->loaded), name, expected, (double)found);
+}
+
+/* A scale of 0 would say that there is no other tower. */
 weft_status weft_towers_read_similarity(weft_model_info *info, const struct weft_network *texts) {
-    float scale = 0.0F;
+    float scale = 0.0F, bias = 0.0F;
     WEFT_TRY(read_number(&scale, texts, "logit_scale"));
     info->similarity_scale = (float)weft_portable_exp(scale);
-    if (weft_checkpoint_has(texts->loaded, "logit_bias")) {
-        WEFT_TRY(read_number(&info->similarity_bias, texts, "logit_bias"));
+    if (!(info->similarity_scale > 0 && isfinite(info->similarity_scale))) {
+        return refuse_number(texts, "logit_scale", "-87 to 88", scale);
     }
-    return isfinite(info->similarity_scale)
-               ? WEFT_OK
-               : weft_fail(&texts->host, WEFT_BAD_FILE,
-                           "%s: tensor \"logit_scale\": expected at most 88, found %g",
-                           weft_checkpoint_path(texts->loaded), (double)scale);
+    if (weft_checkpoint_has(texts->loaded, "logit_bias")) {
+        WEFT_TRY(read_number(&bias, texts, "logit_bias"));
+    }
+    info->similarity_bias = bias;
+    return isfinite(bias) ? WEFT_OK : refuse_number(texts, "logit_bias", "a finite number", bias);
 }

@@ -28,6 +28,9 @@ const char *weft_towers_types(void);
  */
 weft_status weft_towers_split(struct weft_towers *towers, const struct weft_model_source *source,
                               const weft_host *host);
+/** WEFT_BAD_FILE where one tower makes other vectors than the other: they are compared. */
+weft_status weft_towers_check(const struct weft_towers *towers, const struct weft_network *texts,
+                              const struct weft_network *images, const weft_host *host);
 void weft_towers_clear(struct weft_towers *towers, const weft_host *host);
 
 /** Reads logit_scale and, where the file has it, logit_bias into info->similarity_scale, which is their exponential, and _bias. */

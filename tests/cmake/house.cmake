@@ -77,6 +77,20 @@ weft_add_host_test(fuzzers.listed LABELS house COMMAND "${CMAKE_COMMAND}" -P tes
 weft_add_host_test(fuzzers.missing LABELS house COMMAND "${CMAKE_COMMAND}" -DWITHOUT=npz -P tests/house/fuzzers.cmake)
 set_tests_properties(fuzzers.missing PROPERTIES PASS_REGULAR_EXPRESSION "lacks: npz")
 
+# What a build for Windows calls of LLVM goes through a bridge under Wine, which cannot pass everything.
+if(WEFT_HAVE_LLVM)
+    function(weft_add_bridge_test name)
+        weft_add_host_test(${name} LABELS house
+            COMMAND "${CMAKE_COMMAND}" "-DFUNCTIONS=${weft_llvm_dir}/llvm_functions.h" "-DHEADERS=${weft_llvm_include_dirs}"
+                    "-DMAJOR=${weft_llvm_major}" "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${name}" ${ARGN} -P tests/windows/llvm_bridge.cmake)
+    endfunction()
+    weft_add_bridge_test(bridge.passes)
+    weft_add_bridge_test(bridge.callbacks -DMORE=LLVMContextSetYieldCallback)
+    weft_add_bridge_test(bridge.arguments -DMORE=LLVMDIBuilderCreateFunction)
+    set_tests_properties(bridge.callbacks PROPERTIES PASS_REGULAR_EXPRESSION "YieldCallback: it calls back")
+    set_tests_properties(bridge.arguments PROPERTIES PASS_REGULAR_EXPRESSION "CreateFunction: 1[0-9] arguments")
+endif()
+
 # A room grows by a decision.
 weft_add_host_test(size.rooms LABELS house COMMAND "${CMAKE_COMMAND}" -DLIST=tests/house/size.txt -P tests/house/size.cmake)
 weft_add_host_test(size.noticed LABELS house

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "null/null_device.h"
+
 #define PATH_SIZE 512
 
 void fuzz_expect(bool holds) {
@@ -83,4 +85,19 @@ static void *reallocate(void *user, void *pointer, size_t size) {
 weft_host fuzz_small_host(size_t *left, size_t bytes) {
     *left = bytes;
     return (weft_host){.reallocate = reallocate, .allocator_user = left};
+}
+
+weft_device *fuzz_device(bool processor, uint64_t memory_limit) {
+    static weft_device *devices[2];
+    if (!devices[processor]) {
+        fuzz_expect(setenv("WEFT_NULL_DEVICE", "1", 1) == 0);
+        fuzz_expect(
+            weft_device_open(
+                &devices[processor],
+                weft_device_params(.select = processor ? "processor" : weft_null_backend.driver,
+                                   .math = processor ? WEFT_MATH_REPRODUCIBLE : WEFT_MATH_FAST,
+                                   .cache_dir = "", .threads = 1, .memory_limit = memory_limit)) ==
+            WEFT_OK);
+    }
+    return devices[processor];
 }

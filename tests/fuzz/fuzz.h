@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <weft/device.h>
+
 #include "core/host.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,5 +26,11 @@ const char *fuzz_folder(void);
 
 /** A host that has no more than `bytes` to give away at a time, and whose memory is out beyond that. */
 weft_host fuzz_small_host(size_t *left, size_t bytes);
+
+/**
+ * The process's device that runs nothing but copies, and checks ranges, or its processor, which runs kernels; with so much memory, as the
+ * first call has it.
+ */
+weft_device *fuzz_device(bool processor, uint64_t memory_limit);
 
 #endif

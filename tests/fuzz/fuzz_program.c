@@ -18,7 +18,6 @@
 
 #include "fuzz.h"
 #include "model/network/architecture.h"
-#include "null/null_device.h"
 #include "program_grammar.h"
 
 #define MEMORY       ((size_t)4 << 20) /* of a config that is given as it is */
@@ -62,24 +61,6 @@ static struct guarded take(uint64_t bytes) {
 
 static void drop(struct guarded *taken) {
     fuzz_expect(munmap(taken->pages, taken->size) == 0);
-}
-
-/* ---- devices ---- */
-
-/* The null device runs nothing but copies, and checks ranges; the processor runs kernels. */
-static weft_device *open_device(bool processor) {
-    static weft_device *devices[2];
-    if (!devices[processor]) {
-        fuzz_expect(setenv("WEFT_NULL_DEVICE", "1", 1) == 0);
-        fuzz_expect(
-            weft_device_open(
-                &devices[processor],
-                weft_device_params(.select = processor ? "processor" : weft_null_backend.driver,
-                                   .math = processor ? WEFT_MATH_REPRODUCIBLE : WEFT_MATH_FAST,
-                                   .cache_dir = "", .threads = 1,
-                                   .memory_limit = 4 * MOST_BYTES)) == WEFT_OK);
-    }
-    return devices[processor];
 }
 
 /* ---- running ---- */
@@ -190,7 +171,8 @@ static weft_status compile(weft_plan **plan, struct run *run, const weft_symbol 
 static void run_sizes(weft_model *model, struct fuzz_choices *choices) {
     const bool processor = fuzz_choose(choices, 32) == 1; /* its kernels take longest */
     for (uint32_t size = 0; size < SIZES; size++) {
-        struct run run = {.model = model, .device = open_device(processor), .choices = choices};
+        struct run run = {
+            .model = model, .device = fuzz_device(processor, 4 * MOST_BYTES), .choices = choices};
         weft_symbol symbols[16];
         weft_symbol_info info;
         uint32_t count = 0;

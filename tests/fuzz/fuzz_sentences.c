@@ -10,105 +10,69 @@
 
 #include <weft/mixers.h>
 
+#include "field_grammar.h"
 #include "fuzz.h"
 #include "model/embedding/embedding.h"
-#include "program_grammar.h"
 
-#define MEMORY    ((size_t)4 << 20)
-#define TEXT_SIZE 8192
-#define HIDDEN    8
-#define MOST      6 /* values of a field */
+#define MEMORY ((size_t)4 << 20)
+#define HIDDEN 8
 
-/* ---- a file's fields, each left out, or with a value that it may have, or with any ---- */
+/* ---- what files have ---- */
 
-struct field {
-    const char *name;
-    const char *values[MOST];
-};
+/* Those that are left out, and those with a value of another kind. */
+static const struct fuzz_rarity rarity = {.absent = 4, .any = 8};
 
-static const char *const any[] = {"null", "true",       "false",   "0",        "1",           "-1",
-                                  "3.5",  "4294967297", "1e300",   "\"\"",     "\"\\u0000\"", "[]",
-                                  "{}",   "[[]]",       "\"cls\"", "{\"a\":1}"};
-
-static const struct field pooling[] = {
-    {"pooling_mode",
-     {"\"mean\"", "[\"cls\",\"max\"]", "[\"mean\",\"mean\",\"mean\",\"mean\",\"mean\",\"mean\"]",
-      "[\"lasttoken\",\"weightedmean\"]",
-      "[\"max\",\"max\",\"max\",\"max\",\"max\",\"max\",\"max\"]", "\"mean_sqrt_len_tokens\""}},
-    {"pooling_mode_cls_token", {"true", "false"}},
-    {"pooling_mode_mean_tokens", {"true", "false"}},
-    {"pooling_mode_lasttoken", {"true", "false"}},
-    {"pooling_mode_other", {"false", "true"}},
-    {"include_prompt", {"true", "false"}},
-    {NULL, {NULL}}};
-static const struct field dense[] = {
-    {"in_features", {"8", "16", "4"}},
-    {"out_features", {"4", "8", "16777216"}},
-    {"bias", {"true", "false"}},
-    {"use_residual", {"false", "true"}},
-    {"activation_function",
-     {"\"torch.nn.modules.activation.Tanh\"", "\"torch.nn.modules.linear.Identity\"",
-      "\"torch.nn.modules.activation.GELU\"", "\"os.system\""}},
-    {"module_input_name", {"\"sentence_embedding\"", "\"token_embeddings\""}},
-    {NULL, {NULL}}};
-static const struct field sentences[] = {
-    {"prompts",
-     {"{\"query\":\"q: \",\"document\":\"\"}", "{}", "{\"\":\"x\"}", "{\"a\":null}",
-      "{\"query\":\"\\u0000\"}"}},
-    {"default_prompt_name", {"\"query\"", "null", "\"none\""}},
-    {"truncate_dim", {"3", "null", "8", "2147483647"}},
-    {"similarity_fn_name", {"\"dot\"", "\"cosine\"", "null", "\"manhattan\""}},
-    {"model_type", {"\"SentenceTransformer\"", "\"CrossEncoder\""}},
-    {"activation_fn",
-     {"\"torch.nn.modules.linear.Identity\"", "\"torch.nn.modules.activation.Sigmoid\""}},
-    {NULL, {NULL}}};
-static const struct field lengths[] = {{"max_seq_length", {"16", "null", "16777216"}},
-                                       {"do_lower_case", {"false", "true"}},
-                                       {NULL, {NULL}}};
-static const struct field tokenizer[] = {
-    {"model_max_length", {"16", "1000000000000000019884624838656", "0"}}, {NULL, {NULL}}};
+static const struct fuzz_field pooling[] = {
+    {FUZZ_FIELD("pooling_mode", "\"mean\"", "[\"cls\",\"max\"]",
+                "[\"mean\",\"mean\",\"mean\",\"mean\",\"mean\",\"mean\"]",
+                "[\"lasttoken\",\"weightedmean\"]",
+                "[\"max\",\"max\",\"max\",\"max\",\"max\",\"max\",\"max\"]",
+                "\"mean_sqrt_len_tokens\"")},
+    {FUZZ_FIELD("pooling_mode_cls_token", "true", "false")},
+    {FUZZ_FIELD("pooling_mode_mean_tokens", "true", "false")},
+    {FUZZ_FIELD("pooling_mode_lasttoken", "true", "false")},
+    {FUZZ_FIELD("pooling_mode_other", "false", "true")},
+    {FUZZ_FIELD("include_prompt", "true", "false")},
+    {.name = NULL}};
+static const struct fuzz_field dense[] = {
+    {FUZZ_FIELD("in_features", "8", "16", "4")},
+    {FUZZ_FIELD("out_features", "4", "8", "16777216")},
+    {FUZZ_FIELD("bias", "true", "false")},
+    {FUZZ_FIELD("use_residual", "false", "true")},
+    {FUZZ_FIELD("activation_function", "\"torch.nn.modules.activation.Tanh\"",
+                "\"torch.nn.modules.linear.Identity\"", "\"torch.nn.modules.activation.GELU\"",
+                "\"os.system\"")},
+    {FUZZ_FIELD("module_input_name", "\"sentence_embedding\"", "\"token_embeddings\"")},
+    {.name = NULL}};
+static const struct fuzz_field sentences[] = {
+    {FUZZ_FIELD("prompts", "{\"query\":\"q: \",\"document\":\"\"}", "{}", "{\"\":\"x\"}",
+                "{\"a\":null}", "{\"query\":\"\\u0000\"}")},
+    {FUZZ_FIELD("default_prompt_name", "\"query\"", "null", "\"none\"")},
+    {FUZZ_FIELD("truncate_dim", "3", "null", "8", "2147483647")},
+    {FUZZ_FIELD("similarity_fn_name", "\"dot\"", "\"cosine\"", "null", "\"manhattan\"")},
+    {FUZZ_FIELD("model_type", "\"SentenceTransformer\"", "\"CrossEncoder\"")},
+    {FUZZ_FIELD("activation_fn", "\"torch.nn.modules.linear.Identity\"",
+                "\"torch.nn.modules.activation.Sigmoid\"")},
+    {.name = NULL}};
+static const struct fuzz_field lengths[] = {
+    {FUZZ_FIELD("max_seq_length", "16", "null", "16777216")},
+    {FUZZ_FIELD("do_lower_case", "false", "true")},
+    {.name = NULL}};
+static const struct fuzz_field tokenizer[] = {
+    {FUZZ_FIELD("model_max_length", "16", "1000000000000000019884624838656", "0")}, {.name = NULL}};
 
 static const struct {
     const char *name;
-    const struct field *fields;
+    const struct fuzz_field *fields;
 } files[] = {{"1_Pooling/config.json", pooling},
              {"2_Dense/config.json", dense},
              {"config_sentence_transformers.json", sentences},
              {"sentence_bert_config.json", lengths},
              {"tokenizer_config.json", tokenizer}};
 
-static const char *value_of(const struct field *field, struct fuzz_choices *choices) {
-    uint32_t count = 0;
-    while (count < MOST && field->values[count]) {
-        count++;
-    }
-    return fuzz_choose(choices, 8) == 7 ? any[fuzz_choose(choices, sizeof any / sizeof *any)]
-                                        : field->values[fuzz_choose(choices, count)];
-}
-
-static void append(char text[TEXT_SIZE], const char *more) {
-    const size_t size = strlen(text);
-    snprintf(text + size, TEXT_SIZE - size, "%s", more);
-}
-
-static void make_fields(char text[TEXT_SIZE], const struct field *fields,
-                        struct fuzz_choices *choices) {
-    append(text, "{");
-    for (bool first = true; fields->name; fields++) {
-        if (fuzz_choose(choices, 4) > 0) {
-            append(text, first ? "\"" : ",\"");
-            append(text, fields->name);
-            append(text, "\":");
-            append(text, value_of(fields, choices));
-            first = false;
-        }
-    }
-    append(text, "}");
-}
-
 /* ---- modules.json ---- */
 
-static void make_modules(char text[TEXT_SIZE], struct fuzz_choices *choices) {
+static void make_modules(char text[FUZZ_TEXT_SIZE], struct fuzz_choices *choices) {
     static const struct {
         const char *type, *path;
     } modules[] = {{"Dense", "2_Dense"}, {"Normalize", "3_Normalize"}, {"Pooling", "1_Pooling"},
@@ -116,17 +80,17 @@ static void make_modules(char text[TEXT_SIZE], struct fuzz_choices *choices) {
                    {"Dropout", ""},      {"Dense", "1_Pooling"},       {"StaticEmbedding", ""}};
     const uint32_t count = 2 + fuzz_choose(choices, 6);
     const bool usual = fuzz_choose(choices, 8) < 7;
-    append(text, "[");
+    fuzz_append(text, "[");
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t kind = usual && i < 2 ? 3 - i : fuzz_choose(choices, usual ? 2 : 9);
-        append(text, i == 0 ? "{\"type\":\"sentence_transformers.models."
-                            : ",{\"type\":\"sentence_transformers.models.");
-        append(text, modules[kind].type);
-        append(text, "\",\"path\":\"");
-        append(text, modules[kind].path);
-        append(text, "\"}");
+        fuzz_append(text, i == 0 ? "{\"type\":\"sentence_transformers.models."
+                                 : ",{\"type\":\"sentence_transformers.models.");
+        fuzz_append(text, modules[kind].type);
+        fuzz_append(text, "\",\"path\":\"");
+        fuzz_append(text, modules[kind].path);
+        fuzz_append(text, "\"}");
     }
-    append(text, "]");
+    fuzz_append(text, "]");
 }
 
 /* ---- the folder ---- */
@@ -153,14 +117,14 @@ static void make_folder(void) {
 }
 
 static void fill_folder(struct fuzz_choices *choices) {
-    static char text[TEXT_SIZE];
+    static char text[FUZZ_TEXT_SIZE];
     make_folder();
     text[0] = '\0';
     make_modules(text, choices);
     (void)fuzz_write("modules.json", text, strlen(text));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         text[0] = '\0';
-        make_fields(text, files[i].fields, choices);
+        fuzz_append_object(text, files[i].fields, choices, &rarity);
         const size_t size = strlen(text);
         (void)fuzz_write(files[i].name, text,
                          fuzz_choose(choices, 32) == 31 ? fuzz_choose(choices, 256) % (size + 1)

@@ -5,6 +5,7 @@
  * above 32 bytes of the stack, and wants rdi, rsi and xmm6 … xmm15 kept; the System V psABI passes six in rdi, rsi, rdx, rcx,
  * r8, r9, doubles by their own count, and keeps none of those.
  */
+#include <stdlib.h>
 
 #define BRIDGE(name)                                                                               \
     __asm__(".text\n"                                                                              \
@@ -31,3 +32,46 @@
             ".size bridge_" #name ", . - bridge_" #name "\n");
 
 #include "llvm_bridge_functions.h"
+
+/* ---- what LLVM calls back ---- */
+
+/*
+ * Every function that is made machine code of has LLVM tell how many instructions it has: a handler of Windows' convention would find
+ * the diagnostic in rcx and its user in rdx, where the System V psABI has no arguments, or others.
+ */
+#define WINDOWS __attribute__((ms_abi))
+
+typedef void WINDOWS handler(void *told, void *user);
+
+struct listener {
+    handler *handler;
+    void *user;
+};
+
+void LLVMContextSetDiagnosticHandler(void *context, void (*handler)(void *, void *), void *user);
+void *LLVMContextGetDiagnosticContext(void *context);
+void LLVMContextDispose(void *context);
+
+static void hear(void *told, void *user) {
+    const struct listener *listener = user;
+    listener->handler(told, listener->user);
+}
+
+/* Without memory for it nobody could be told: LLVM would print, and end the process at an error. */
+WINDOWS void bridge_LLVMContextSetDiagnosticHandler(void *context, handler *to, void *user) {
+    struct listener *listener = to ? malloc(sizeof *listener) : NULL;
+    if (to && !listener) {
+        abort();
+    }
+    free(LLVMContextGetDiagnosticContext(context));
+    if (listener) {
+        *listener = (struct listener){.handler = to, .user = user};
+    }
+    LLVMContextSetDiagnosticHandler(context, listener ? hear : NULL, listener);
+}
+
+WINDOWS void bridge_LLVMContextDispose(void *context) {
+    void *listener = LLVMContextGetDiagnosticContext(context);
+    LLVMContextDispose(context);
+    free(listener);
+}

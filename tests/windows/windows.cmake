@@ -28,8 +28,8 @@ if(WEFT_HAVE_LLVM)
     add_custom_command(
         OUTPUT "${weft_bridge_dir}/LLVM-C.dll"
         BYPRODUCTS "${weft_bridge_dir}/llvm-c.dll.so"
-        COMMAND "${CMAKE_COMMAND}" "-DFUNCTIONS=${weft_llvm_dir}/llvm_functions.h" "-DMAJOR=${weft_llvm_major}"
-                "-DOUTPUT=${weft_bridge_dir}" -P "${weft_bridge}.cmake"
+        COMMAND "${CMAKE_COMMAND}" "-DFUNCTIONS=${weft_llvm_dir}/llvm_functions.h" "-DHEADERS=${weft_llvm_include_dirs}"
+                "-DMAJOR=${weft_llvm_major}" "-DOUTPUT=${weft_bridge_dir}" -P "${weft_bridge}.cmake"
         COMMAND "${WEFT_WINEGCC}" -m64 -shared -o llvm-c.dll llvm_bridge.spec "${weft_bridge}.c" "-I${weft_bridge_dir}"
                 "-L${weft_llvm_prefix}/lib" "-lLLVM-${weft_llvm_major}"
         COMMAND "${WEFT_WINEBUILD}" -m64 --dll --fake-module -E llvm_bridge.spec -F LLVM-C.dll -o LLVM-C.dll

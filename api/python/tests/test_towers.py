@@ -233,6 +233,7 @@ def test_classifiers_of_one_tower(device, tmp_path, stem):
     (IMAGES[1], {"patch_size": 3}, "embeddings.patch_embedding"),
     (IMAGES[1], {"image_size": 16384, "patch_size": 1}, "patch_size.*4096th"),
     (IMAGES[1], {"image_size": 16384, "patch_size": 16384}, "patch_size.*1048576"),
+    (IMAGES[1], {"image_size": 16384, "patch_size": 5, "hidden_size": 600}, "image_size.*positions.*4294967295"),
     (IMAGES[1], {"num_channels": 0}, "num_channels"), (IMAGES[1], {"num_channels": 5}, "patch_embedding"),
     (IMAGES[1], {"num_channels": 1e9}, "num_channels"), (IMAGES[1], {"hidden_size": 0}, "hidden_size"),
     (IMAGES[1], {"num_attention_heads": 5}, "num_attention_heads"), (IMAGES[1], {"num_hidden_layers": 4}, "layers.3"),
@@ -271,6 +272,26 @@ def test_refused_towers(device, tmp_path, fields, words):
     config = {**json.loads((tmp_path / "config.json").read_text()), **fields}
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(weft.WeftError, match=words):
+        weft.load(tmp_path, device)
+
+
+@pytest.mark.parametrize(("text", "image", "words"), [
+    ({"projection_size": 9}, {}, "text_config.*projection_size.*24, the hidden_size of vision_config"),
+    ({}, {"vision_use_head": False}, "vision_config.*vision_use_head.*true")])
+def test_towers_that_cannot_be_compared(device, tmp_path, text, image, words):
+    both("Siglip", {**SIGLIP_TEXT, **text}, {**IMAGE, **image}).save_pretrained(tmp_path)
+    with pytest.raises(weft.BadFile, match=words):
+        weft.load(tmp_path, device)
+
+
+@pytest.mark.parametrize(("name", "number", "words"), [
+    ("logit_scale", 100, "logit_scale.*-87 to 88, found 100"), ("logit_scale", -200, "logit_scale.*-87 to 88"),
+    ("logit_scale", np.nan, "logit_scale.*nan"), ("logit_bias", np.inf, "logit_bias.*finite number, found inf")])
+def test_numbers_that_make_no_similarity(device, tmp_path, name, number, words):
+    module = both("Siglip", {**SIGLIP_TEXT, "projection_size": 24}, IMAGE)
+    getattr(module, name).data.fill_(number)
+    module.save_pretrained(tmp_path)
+    with pytest.raises(weft.BadFile, match=words):
         weft.load(tmp_path, device)
 
 
@@ -381,6 +402,9 @@ def test_images_are_prepared(device, tmp_path, case):
     ({"do_center_crop": True, "crop_size": None}, "crop_size"), ({"rescale_factor": "1/255"}, "rescale_factor"),
     ({"image_mean": []}, "image_mean"), ({"image_mean": ["a", 1, 2]}, "image_mean"),
     ({"image_mean": [1, 2]}, "image_std.*image_mean"),
+    ({"rescale_factor": 1e38}, "rescale_factor.*1e38"), ({"image_mean": [3e38, 0, 0]}, "image_mean.*1e38"),
+    ({"do_rescale": False, "image_std": [1, 1, 1.2e-38]}, "image_std.*1e38"),
+    ({"size": {"height": 16384, "width": 16384}}, r"found \[3, 16384, 16384\]"),  # before there is memory for it
     ({"image_std": [0, 1, 1]}, "image_std"), ({"image_std": [1] * 5}, "image_std"), ({"image_std": 0.5}, "image_std"),
     ({"size": 24}, r"\[3, 20, 20\].*found \[3, 24, 24\]"), ({"do_resize": False}, r"\[3, 20, 20\].*found \[3, 31, 20\]"),
     ({"data_format": "channels_last"}, "data_format")])
@@ -394,6 +418,21 @@ def test_refused_images(device, tmp_path, fields, words):
         with pytest.raises(weft.WeftError, match=words):
             model.pixel_values(np.zeros((31, 20, 3), np.uint8))
         assert model.embed_images(np.zeros((1, 3, 20, 20)), pooling="cls").shape == (1, 24)
+
+
+def test_images_of_no_size_and_of_too_large_ones(device, tmp_path):
+    """Whatever the folder says: a strip of one row would become one of 16384 rows, and more memory than there is."""
+    import PIL.Image
+
+    processor("CLIP", size={"shortest_edge": 16384}, crop_size=20).save_pretrained(tmp_path)
+    module_of("ViTModel", IMAGE).save_pretrained(tmp_path)
+    with weft.load(tmp_path, device) as model:
+        with pytest.raises(weft.InvalidArgument, match="image 0.*at most 268435456 pixels.*height 16384 and width 655360000"):
+            model.pixel_values(np.zeros((1, 40000, 3), np.uint8))
+        with pytest.raises(weft.InvalidArgument, match="image 1.*at least one pixel.*height 5 and width 0"):
+            model.pixel_values([np.zeros((3, 20, 20), np.float32), PIL.Image.new("RGB", (0, 5))])
+        with pytest.raises(weft.ShapeMismatch, match=r"image 0.*uint8 \[0, 5, 3\]"):
+            model.pixel_values(np.zeros((0, 5, 3), np.uint8))
 
 
 def test_messages(device, tmp_path):

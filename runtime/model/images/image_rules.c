@@ -3,6 +3,7 @@
 #include <weft/model.h>
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/formats/known_fields.h"
@@ -13,6 +14,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define MOST_PIXELS  16384 /* of an edge, as of a model's images */
 #define CHANNELS     3U    /* that the types' own means are of */
+#define MOST_VALUE   1e38  /* of a pixel: what becomes of a byte stays within float32 on the way */
 
 #define HALF \
     { 0.5, 0.5, 0.5 }
@@ -198,6 +200,28 @@ static weft_status read_channels(double *values, uint32_t *count, const weft_jso
     return WEFT_OK;
 }
 
+/* The brightest and the darkest byte, of all channels: the steps are linear. */
+static weft_status check_values(const weft_image_rules *rules, const weft_json_fields *json) {
+    static const double bytes[] = {0, 255};
+    for (uint32_t i = 0; i < 2 * rules->channels; i++) {
+        const double byte = bytes[i % 2], mean = rules->mean[i / 2], std = rules->std[i / 2];
+        const double value = rules->rescales ? byte * rules->rescale_factor : byte;
+        if (!(fabs(value) <= MOST_VALUE)) {
+            return weft_json_fail(json, WEFT_BAD_FILE, "rescale_factor",
+                                  "a number by which a byte stays below 1e38",
+                                  json_object_get(json->object, "rescale_factor"));
+        }
+        if (rules->normalizes &&
+            !(fabs(value - mean) <= MOST_VALUE && fabs(value - mean) / std <= MOST_VALUE)) {
+            const char *field = fabs(value - mean) <= MOST_VALUE ? "image_std" : "image_mean";
+            return weft_json_fail(json, WEFT_BAD_FILE, field,
+                                  "numbers by which pixels stay below 1e38",
+                                  json_object_get(json->object, field));
+        }
+    }
+    return WEFT_OK;
+}
+
 static weft_status read_numbers(weft_image_rules *rules, const weft_json_fields *json) {
     int64_t resampling = rules->resampling;
     uint32_t deviations = 0;
@@ -210,7 +234,7 @@ static weft_status read_numbers(weft_image_rules *rules, const weft_json_fields 
     WEFT_TRY(read_channels(rules->mean, &rules->channels, json, "image_mean", -FLT_MAX));
     WEFT_TRY(read_channels(rules->std, &deviations, json, "image_std", FLT_MIN));
     return deviations == rules->channels
-               ? WEFT_OK
+               ? check_values(rules, json)
                : weft_json_fail(json, WEFT_BAD_FILE, "image_std", "as many numbers as image_mean",
                                 json_object_get(json->object, "image_std"));
 }

@@ -64,7 +64,11 @@ weft_status weft_tower_check_image(weft_network_config *config, const struct wef
                                   "patches of at most 1048576 values, over all num_channels");
     }
     config->max_positions = edge * edge + (image->class_token ? 1 : 0);
-    return WEFT_OK;
+    return (uint64_t)config->max_positions * config->hidden_size <= UINT32_MAX
+               ? WEFT_OK
+               : weft_fields_refuse(json, "image_size",
+                                    "so few patches that their positions, hidden_size values each, "
+                                    "have at most 4294967295");
 }
 
 const char *const weft_tower_unused[] = {"embeddings.position_ids", NULL};

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     F32 = npt.NDArray[np.float32]
 
 _LARGEST_BATCH = 16
+_MOST_PIXELS = 16384 * 16384  # as an image of the longest edges that a file may ask for
 
 
 class Rules:
@@ -76,13 +77,18 @@ def _one(model: Model, image: Any, index: int) -> F32:
     array = None if _is_pillow(image) else _array._plain(image, f"image {index}")
     if array is not None and array.dtype.kind == "f":
         values = _array.f32(array, f"image {index}")
-    else:
-        rules = _rules_of(model).get()
-        values = _prepared(rules, _pillow(image, array, index), index)
-    if values.shape != shape:
+        _expect_shape(values.shape, shape, index)
+        return values
+    rules = _rules_of(model).get()
+    picture = _converted(rules, _pillow(image, array, index), index)
+    _expect_shape(_prepared_shape(rules, picture, index), shape, index)  # before there is memory for it
+    return _prepared(rules, picture, index)
+
+
+def _expect_shape(found: tuple[int, ...], shape: tuple[int, ...], index: int) -> None:
+    if found != shape:
         raise errors.ShapeMismatch(f"image {index}: expected pixel values {list(shape)}, as the model reads them, found "
-                                   f"{list(values.shape)}")
-    return values
+                                   f"{list(found)}")
 
 
 def _rules_of(model: Model) -> Rules:
@@ -101,21 +107,43 @@ def _pillow(image: Any, array: Any, index: int) -> Any:
                                  "arrays [n, channels, height, width], which are read as they are") from error
     if array is None:
         return image
-    if array.dtype != "uint8" or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (3, 4))):
+    if array.dtype != "uint8" or not array.size or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (3, 4))):
         raise errors.ShapeMismatch(f"image {index}: expected an image of Pillow, an array uint8 [height, width, 3] or float "
                                    f"pixel values, found {array.dtype} {list(array.shape)}")
     return PIL.Image.fromarray(array)
+
+
+def _converted(rules: Any, image: Any, index: int) -> Any:
+    """An image of the channels that its values are of."""
+    if rules.converts_rgb:
+        return image.convert("RGB")
+    if image.mode not in ("RGB", "L"):
+        raise errors.InvalidArgument(f"image {index}: expected an image of mode RGB or L, as do_convert_rgb is not true, found "
+                                     f"mode {image.mode}: image.convert(\"RGB\") makes one")
+    return image
+
+
+def _prepared_shape(rules: Any, image: Any, index: int) -> tuple[int, ...]:
+    """That of what _prepared makes of an image that it can have memory for."""
+    width, height = image.size
+    if not width or not height:
+        raise errors.InvalidArgument(f"image {index}: expected at least one pixel, found height {height} and width {width}")
+    if rules.resizes:
+        wide, high = _size(rules, width, height)
+        if wide * high > _MOST_PIXELS:
+            raise errors.InvalidArgument(f"image {index}: expected at most {_MOST_PIXELS} pixels behind the resizing of "
+                                         f"preprocessor_config.json, found height {high} and width {wide}, made of height "
+                                         f"{height} and width {width}")
+        width, height = wide, high
+    if rules.crops:
+        width, height = rules.crop_width, rules.crop_height
+    return len(image.getbands()), height, width
 
 
 def _prepared(rules: Any, image: Any, index: int) -> F32:
     """What transformers' image processors, those that use Pillow, make of an image: f32 [channels, height, width]."""
     import numpy as np
 
-    if rules.converts_rgb:
-        image = image.convert("RGB")
-    elif image.mode not in ("RGB", "L"):
-        raise errors.InvalidArgument(f"image {index}: expected an image of mode RGB or L, as do_convert_rgb is not true, found "
-                                     f"mode {image.mode}: image.convert(\"RGB\") makes one")
     if rules.resizes:
         image = image.resize(_size(rules, *image.size), resample=rules.resampling)
     array = np.asarray(image)
