@@ -31,6 +31,11 @@ const struct weft_test_decoded weft_test_decoded_models[] = {
     {"granitemoehybrid_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"lfm2_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"recurrent_gemma_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
+    {"rwkv7_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
+    {"retnet_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
+    {"gla_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
+    {"delta_net_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
+    {"gated_deltanet_causal_lm", .decoding = WEFT_DECODING_RECURRENT},
     {"qwen3_next_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"qwen3_5_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
 };

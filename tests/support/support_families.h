@@ -28,6 +28,9 @@
 #define WEFT_TEST_DELTA                                                 \
     ",'linear_num_key_heads':2,'linear_num_value_heads':4,'linear_key_" \
     "head_dim':8,'linear_value_head_dim':8"
+#define WEFT_TEST_FLA                                                              \
+    "'vocab_size':256,'hidden_size':16,'intermediate_size':24,'num_hidden_layers'" \
+    ":" WEFT_TEST_TEXT(WEFT_TEST_LAYERS)
 #define WEFT_TEST_RPE     ",'rpe_size':8,'rpe_layers':2,'expand_ratio':2"
 #define WEFT_TEST_SPECTRA "{'model_type':'spectraformer'," WEFT_TEST_ATTENTION ",'num_features':32"
 
@@ -153,6 +156,16 @@ static const char *const weft_test_configs[] = {
     "'full_attn_idxs':[0],'block_multiple_of':4," WEFT_TEST_ENCODER "}",
     "{'model_type':'recurrent_gemma','architectures':['RecurrentGemmaForCausalLM'],"
     "'num_key_value_heads':1,'block_types':['recurrent','attention']," WEFT_TEST_ENCODER "}",
+    "{'model_type':'rwkv7','architectures':['RWKV7ForCausalLM'],'head_dim':8,'decay_low_rank_dim':"
+    "3,"
+    "'gate_low_rank_dim':5,'a_low_rank_dim':2,'v_low_rank_dim':3," WEFT_TEST_FLA "}",
+    "{'model_type':'retnet','architectures':['RetNetForCausalLM'],'num_heads':2," WEFT_TEST_FLA "}",
+    "{'model_type':'gla','architectures':['GLAForCausalLM'],'num_heads':4,'num_kv_heads':2,"
+    "'use_short_conv':true," WEFT_TEST_FLA "}",
+    "{'model_type':'delta_net','architectures':['DeltaNetForCausalLM'],'num_heads':2,"
+    "'qk_activation':'elu','qk_norm':'sum'," WEFT_TEST_FLA "}",
+    "{'model_type':'gated_deltanet','architectures':['GatedDeltaNetForCausalLM'],'num_heads':2,"
+    "'num_v_heads':4,'head_dim':6," WEFT_TEST_FLA "}",
     "{'model_type':'qwen3_next','architectures':['Qwen3NextForCausalLM'],'num_key_value_heads':1,"
     "'head_dim':8,'num_experts':0" WEFT_TEST_DELTA "," WEFT_TEST_ENCODER "}",
     "{'model_type':'qwen3_5_text','architectures':['Qwen3_5ForCausalLM'],'num_key_value_heads':2,"

@@ -62,6 +62,11 @@
     X(granitemoehybrid)        \
     X(lfm2)                    \
     X(recurrent_gemma)         \
+    X(rwkv7)                   \
+    X(retnet)                  \
+    X(gla)                     \
+    X(delta_net)               \
+    X(gated_deltanet)          \
     X(qwen3_next)              \
     X(qwen3_5_text)            \
     X(hyenadna)                \

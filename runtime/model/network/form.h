@@ -117,6 +117,8 @@ typedef struct weft_layer_form {
     bool quick_gelu;        /**< feed-forwards have x·sigmoid(1.702 x) in the activation's place */
     bool part_scales;       /**< what a part adds has a learned factor for each channel */
     bool last_norm_absent;  /**< none behind the last layer */
+    bool squares;           /**< feed-forwards without a gate have the activation's square */
+    bool shifts; /**< feed-forwards read a token beside the one before it: weft_build_shifted */
 } weft_layer_form;
 
 /** Images in the tokens' place: each patch is a token. */

@@ -37,6 +37,29 @@ weft_tensor weft_build_short_filter(struct weft_builder *builder, weft_tensor x,
                                   : none);
 }
 
+static weft_status fill_differences(float *data, const void *user, const weft_host *host) {
+    const uint32_t *channels = user;
+    (void)host;
+    for (uint32_t i = 0; i < 2 * *channels; i++) {
+        data[i] = i % 2 == 0 ? 1.0F : -1.0F;
+    }
+    return WEFT_OK;
+}
+
+/* A filter of two taps, whose state is a token. */
+weft_tensor weft_build_step_back(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor taps = weft_build_constant(builder, "differences", weft_shape_of(builder->width, 2),
+                                           fill_differences, &builder->width);
+    return weft_build_conv1d(builder, x, taps, none);
+}
+
+weft_tensor weft_build_shifted(struct weft_builder *builder, weft_tensor x, weft_tensor back,
+                               const char *name) {
+    back = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, back,
+                             weft_build_vector(builder, name, builder->width));
+    return weft_build_binary(builder, WEFT_BINARY_ADD, x, back);
+}
+
 static weft_tensor clamp(struct weft_builder *builder, weft_tensor x, float least, float most) {
     weft_tensor out = none;
     return least <= 0.0F && isinf(most)
@@ -56,6 +79,28 @@ weft_tensor weft_build_step_decay(struct weft_builder *builder, weft_tensor *ste
     return weft_build_activate(builder, x, WEFT_ACTIVATION_EXP);
 }
 
+static weft_status fill_ones(float *data, const void *user, const weft_host *host) {
+    const uint32_t *count = user;
+    (void)host;
+    for (uint32_t i = 0; i < *count; i++) {
+        data[i] = 1.0F;
+    }
+    return WEFT_OK;
+}
+
+/* A norm of parts with `weight`; where the mean is taken off, weights come behind it. */
+static weft_norm_params part_params(struct weft_builder *builder, const struct weft_part_norm *norm,
+                                    uint32_t size, weft_tensor weight) {
+    weft_norm_params params = {.kind = WEFT_NORM_RMS, .gamma = weight, .epsilon = norm->epsilon};
+    if (norm->centred) {
+        params.kind = WEFT_NORM_LAYER;
+        params.gamma =
+            weft_build_constant(builder, "part_ones", weft_shape_of(size), fill_ones, &size);
+        params.beta = weft_build_constant(builder, "part_zeros", weft_shape_of(size), NULL, NULL);
+    }
+    return params;
+}
+
 weft_tensor weft_build_part_norm(struct weft_builder *builder, weft_tensor x,
                                  const struct weft_part_norm *norm) {
     const uint32_t size = norm->channels / norm->parts;
@@ -63,14 +108,40 @@ weft_tensor weft_build_part_norm(struct weft_builder *builder, weft_tensor x,
     if (builder->status == WEFT_OK && norm->weight.id != 0) {
         builder->status = weft_graph_get_tensor(builder->graph, norm->weight, &shape, NULL);
     }
-    const bool has_own = norm->parts > 1 && shape.rank == 1 && shape.dim[0] == norm->channels;
-    const weft_norm_params params = {
-        .kind = WEFT_NORM_RMS, .gamma = has_own ? none : norm->weight, .epsilon = norm->epsilon};
+    const bool has_own =
+        norm->centred || (norm->parts > 1 && shape.rank == 1 && shape.dim[0] == norm->channels);
+    const weft_norm_params params = part_params(builder, norm, size, has_own ? none : norm->weight);
     weft_tensor out = none;
     x = weft_build_reshape(builder, x,
                            weft_shape_of(builder->batch, builder->length, norm->parts, size));
     x = WEFT_BUILT(builder, out, weft_graph_norm(&out, builder->graph, x, &params));
     x = weft_build_reshape(builder, x,
                            weft_shape_of(builder->batch, builder->length, norm->channels));
-    return has_own ? weft_build_binary(builder, WEFT_BINARY_MULTIPLY, x, norm->weight) : x;
+    x = has_own && norm->weight.id != 0
+            ? weft_build_binary(builder, WEFT_BINARY_MULTIPLY, x, norm->weight)
+            : x;
+    return norm->bias.id != 0 ? weft_build_binary(builder, WEFT_BINARY_ADD, x, norm->bias) : x;
+}
+
+static weft_status fill_unit_scale(float *data, const void *user, const weft_host *host) {
+    const uint32_t *size = user;
+    (void)host;
+    for (uint32_t i = 0; i < *size; i++) {
+        data[i] = (float)(1.0 / sqrt((double)*size));
+    }
+    return WEFT_OK;
+}
+
+/* By means of squares instead of sums. */
+weft_tensor weft_build_unit_parts(struct weft_builder *builder, weft_tensor x, uint32_t channels,
+                                  uint32_t parts, float epsilon) {
+    const uint32_t size = channels / parts;
+    return weft_build_part_norm(
+        builder, x,
+        &(struct weft_part_norm){.weight =
+                                     weft_build_constant(builder, "unit_scale", weft_shape_of(size),
+                                                         fill_unit_scale, &size),
+                                 .channels = channels,
+                                 .parts = parts,
+                                 .epsilon = epsilon / (float)size});
 }

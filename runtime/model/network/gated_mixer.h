@@ -20,6 +20,12 @@ weft_tensor weft_build_channels(struct weft_builder *builder, weft_tensor x, uin
 weft_tensor weft_build_short_filter(struct weft_builder *builder, weft_tensor x, const char *name,
                                     uint32_t channels, uint32_t taps, bool bias);
 
+/** The token before each, minus the token, [B, n, d]; before the first are zeros. */
+weft_tensor weft_build_step_back(struct weft_builder *builder, weft_tensor x);
+/** x + back · name, a weight for each channel: RWKV's token shift of what weft_build_step_back gives. */
+weft_tensor weft_build_shifted(struct weft_builder *builder, weft_tensor x, weft_tensor back,
+                               const char *name);
+
 /**
  * The decay of each head and token, exp(-exp(A) softplus(x + bias)) for x [B, n, heads] with the weights A_log and dt_bias; *step
  * is the softplus, clamped to `least` … `most`: Gu and Dao, "Mamba: Linear-time sequence modeling with selective state spaces",
@@ -31,12 +37,17 @@ weft_tensor weft_build_step_decay(struct weft_builder *builder, weft_tensor *ste
 /** A norm of so many equal parts of x's channels, with `weight` [channels], [channels / parts] for all parts, or none. */
 struct weft_part_norm {
     weft_tensor weight;
+    weft_tensor bias; /* [channels], or none */
+    bool centred;     /* x without its mean, as in group norms; a weight is then [channels] */
     uint32_t channels, parts;
     float epsilon;
 };
-/** x / √(mean x² + epsilon) · weight of each part, [B, n, channels]. */
+/** x / √(mean x² + epsilon) · weight + bias of each part, [B, n, channels]. */
 weft_tensor weft_build_part_norm(struct weft_builder *builder, weft_tensor x,
                                  const struct weft_part_norm *norm);
+/** x / √(Σ x² + epsilon) of each part. */
+weft_tensor weft_build_unit_parts(struct weft_builder *builder, weft_tensor x, uint32_t channels,
+                                  uint32_t parts, float epsilon);
 
 /** The op of that name, or its step with a state when the builder is decoding. */
 weft_tensor weft_build_gated_state(struct weft_builder *builder, weft_tensor q, weft_tensor k,

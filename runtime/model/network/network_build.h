@@ -51,6 +51,7 @@ struct weft_builder {
     struct weft_step_builder *decoding; /* or null: whole sequences, without states */
     struct weft_layer_outputs *outputs; /* or null: the model's alone */
     char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */
+    weft_tensor first_values; /* of the first layer's mixer, where those of others read them */
 };
 
 /**

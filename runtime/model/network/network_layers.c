@@ -7,6 +7,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/network/architecture.h"
+#include "model/network/gated_mixer.h"
 #include "model/network/layer_outputs.h"
 #include "model/network/network.h"
 
@@ -44,6 +45,7 @@ static weft_tensor mlp(struct weft_builder *builder, weft_tensor x) {
     const bool bias = config->biases.feed_forward;
     x = weft_build_map(builder, x, "in", d, wide, bias);
     x = activate(builder, x);
+    x = config->layer.squares ? weft_build_binary(builder, WEFT_BINARY_MULTIPLY, x, x) : x;
     return weft_build_map(builder, x, "out", wide, d, bias);
 }
 
@@ -75,6 +77,9 @@ weft_tensor weft_build_feed_forward(struct weft_builder *builder, weft_tensor x)
 
 static weft_tensor feed_forward(struct weft_builder *builder, weft_tensor x) {
     enter(builder, builder->network->family->feed_forward_name);
+    x = builder->network->config.layer.shifts
+            ? weft_build_shifted(builder, x, weft_build_step_back(builder, x), "share")
+            : x;
     return weft_build_feed_forward(builder, x);
 }
 

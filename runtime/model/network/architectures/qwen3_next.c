@@ -197,26 +197,6 @@ static void read_parts(struct parts *parts, struct weft_builder *builder, weft_t
     parts->decay = weft_build_channels(builder, rates, net->v_heads, net->v_heads);
 }
 
-static weft_status fill_scale(float *data, const void *user, const weft_host *host) {
-    const struct delta_net *net = user;
-    (void)host;
-    for (uint32_t i = 0; i < net->key_size; i++) {
-        data[i] = (float)(1.0 / sqrt((double)net->key_size));
-    }
-    return WEFT_OK;
-}
-
-/* x / √(Σ x² + epsilon) of each head, by means of squares instead of sums; queries have the factor in the state's scale. */
-static weft_tensor unit_length(struct weft_builder *builder, weft_tensor x, weft_tensor scale,
-                               const struct delta_net *net) {
-    return weft_build_part_norm(
-        builder, x,
-        &(struct weft_part_norm){.weight = scale,
-                                 .channels = net->k_heads * net->key_size,
-                                 .parts = net->k_heads,
-                                 .epsilon = LENGTH_EPSILON / (float)net->key_size});
-}
-
 static weft_tensor take_state(struct weft_builder *builder, const struct parts *parts,
                               const struct delta_net *net) {
     const uint32_t keys = net->k_heads * net->key_size;
@@ -225,17 +205,18 @@ static weft_tensor take_state(struct weft_builder *builder, const struct parts *
     weft_tensor mixed = weft_build_short_filter(builder, parts->mixed, "conv1d", 2 * keys + values,
                                                 net->taps, false);
     mixed = weft_build_activate(builder, mixed, builder->network->config.activation);
-    weft_tensor scale =
-        weft_build_constant(builder, "key_scale", weft_shape_of(net->key_size), fill_scale, net);
-    weft_tensor q =
-        unit_length(builder, weft_build_channels(builder, mixed, 0, keys), (weft_tensor){0}, net);
-    weft_tensor k =
-        unit_length(builder, weft_build_channels(builder, mixed, keys, keys), scale, net);
+    weft_tensor q = weft_build_part_norm(
+        builder, weft_build_channels(builder, mixed, 0, keys),
+        &(struct weft_part_norm){.channels = keys,
+                                 .parts = net->k_heads,
+                                 .epsilon = LENGTH_EPSILON / (float)net->key_size});
+    weft_tensor k = weft_build_unit_parts(builder, weft_build_channels(builder, mixed, keys, keys),
+                                          keys, net->k_heads, LENGTH_EPSILON);
     const weft_gated_state_params params = {
         .heads = net->v_heads,
         .q_heads = net->k_heads,
         .k_heads = net->k_heads,
-        .scale = 1.0F / (float)net->key_size, /* of the length, and of attention */
+        .scale = 1.0F / (float)net->key_size, /* of a query's length, and of attention */
         .decay = weft_build_step_decay(builder, &step, parts->decay, net->v_heads, 0.0F, INFINITY),
         .beta = weft_build_activate(builder, parts->rate, WEFT_ACTIVATION_SIGMOID),
         .erase = k};
