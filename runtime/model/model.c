@@ -256,11 +256,13 @@ static void limit_length(weft_model *model, const struct weft_embedding *embeddi
 static weft_status describe_embedding(weft_model *model) {
     const struct weft_embedding *embedding = model->embedding;
     weft_model_info *info = &model->info;
-    WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding, info->hidden_size));
+    const bool sparse = weft_embedding_is_sparse(embedding);
+    WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding,
+                                 sparse ? info->vocabulary : info->hidden_size));
     info->task = WEFT_TASK_EMBED;
     info->label_count = 0;
     info->multi_label = false;
-    model->headless = !weft_embedding_is_of_head(embedding);
+    model->headless = !sparse && !weft_embedding_is_of_head(embedding);
     return WEFT_OK;
 }
 
@@ -278,14 +280,21 @@ static weft_status take_embedding(weft_model *model, struct weft_embedding *embe
         weft_embedding_destroy(&embedding);
         return WEFT_OK;
     }
-    if (model->info.task != WEFT_TASK_HIDDEN) {
+    const bool sparse = weft_embedding_is_sparse(embedding);
+    if (model->info.task != (sparse ? WEFT_TASK_MASKED_LM : WEFT_TASK_HIDDEN)) {
         weft_embedding_destroy(&embedding);
         return weft_fail(&model->host, WEFT_UNSUPPORTED,
-                         "modules.json: expected an encoder in config.json, found task %s",
+                         "modules.json: expected %s in config.json, found task %s",
+                         sparse ? "a masked language model" : "an encoder",
                          weft_task_name(model->info.task));
     }
     model->embedding = embedding;
     return describe_embedding(model);
+}
+
+/* Neither the classifier of a CrossEncoder nor a masked language model. */
+static bool asks_encoder(const struct weft_embedding *embedding) {
+    return embedding && !embedding->scores_pairs && !weft_embedding_is_sparse(embedding);
 }
 
 /* `encoder`: what the config's architectures say does not matter, as its head is not run. */
@@ -412,8 +421,8 @@ static weft_status load_any_folder(weft_model **out, const char *folder, const w
             ? load_static(&model, embedding->encoder, WEFT_BAG_SENTENCE_TRANSFORMERS, host)
         : !embedding && weft_static_model_is_there(folder)
             ? load_static(&model, folder, WEFT_BAG_MODEL2VEC, host)
-            : load_folder(&model, embedding ? embedding->encoder : folder,
-                          embedding && !embedding->scores_pairs, host);
+            : load_folder(&model, embedding ? embedding->encoder : folder, asks_encoder(embedding),
+                          host);
     if (model && embedding) {
         status = take_embedding(model, embedding);
     } else {
@@ -814,6 +823,12 @@ weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint
     WEFT_GIVEN(weft_model_host(model), model, text, size);
     WEFT_GIVEN_LIST(weft_model_host(model), tokens, count);
     return weft_tokenizer_decode(model->tokenizer, tokens, count, text, size);
+}
+
+weft_status weft_model_get_piece(weft_model *model, int32_t token, char **text, size_t *size) {
+    WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), model, text, size);
+    return weft_tokenizer_piece(model->tokenizer, token, text, size);
 }
 
 void weft_text_free(weft_model *model, char **text) {

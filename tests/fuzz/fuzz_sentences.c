@@ -41,6 +41,12 @@ static const struct field pooling[] = {
     {"pooling_mode_other", {"false", "true"}},
     {"include_prompt", {"true", "false"}},
     {NULL, {NULL}}};
+static const struct field splade[] = {
+    {"pooling_strategy", {"\"max\"", "\"sum\"", "\"mean\"", "null"}},
+    {"activation_function", {"\"relu\"", "\"log1p_relu\"", "\"gelu\"", "null"}},
+    {"word_embedding_dimension", {"8", "null"}},
+    {"chunk_size", {"null", "1"}},
+    {NULL, {NULL}}};
 static const struct field dense[] = {
     {"in_features", {"8", "16", "4"}},
     {"out_features", {"4", "8", "16777216"}},
@@ -58,24 +64,27 @@ static const struct field sentences[] = {
     {"default_prompt_name", {"\"query\"", "null", "\"none\""}},
     {"truncate_dim", {"3", "null", "8", "2147483647"}},
     {"similarity_fn_name", {"\"dot\"", "\"cosine\"", "null", "\"manhattan\""}},
-    {"model_type", {"\"SentenceTransformer\"", "\"CrossEncoder\""}},
+    {"model_type",
+     {"\"SentenceTransformer\"", "\"CrossEncoder\"", "\"SparseEncoder\"", "\"SparseEncoder\""}},
+    {"max_active_dims", {"3", "null", "0", "2147483647"}},
     {"activation_fn",
      {"\"torch.nn.modules.linear.Identity\"", "\"torch.nn.modules.activation.Sigmoid\""}},
     {NULL, {NULL}}};
-static const struct field lengths[] = {{"max_seq_length", {"16", "null", "16777216"}},
-                                       {"do_lower_case", {"false", "true"}},
-                                       {NULL, {NULL}}};
+static const struct field lengths[] = {
+    {"transformer_task", {"\"fill-mask\"", "\"feature-extraction\""}},
+    {"max_seq_length", {"16", "null", "16777216"}},
+    {"do_lower_case", {"false", "true"}},
+    {NULL, {NULL}}};
 static const struct field tokenizer[] = {
     {"model_max_length", {"16", "1000000000000000019884624838656", "0"}}, {NULL, {NULL}}};
 
 static const struct {
     const char *name;
     const struct field *fields;
-} files[] = {{"1_Pooling/config.json", pooling},
-             {"2_Dense/config.json", dense},
-             {"config_sentence_transformers.json", sentences},
-             {"sentence_bert_config.json", lengths},
-             {"tokenizer_config.json", tokenizer}};
+} files[] = {
+    {"1_Pooling/config.json", pooling},      {"2_Dense/config.json", dense},
+    {"4_SpladePooling/config.json", splade}, {"config_sentence_transformers.json", sentences},
+    {"sentence_bert_config.json", lengths},  {"tokenizer_config.json", tokenizer}};
 
 static const char *value_of(const struct field *field, struct fuzz_choices *choices) {
     uint32_t count = 0;
@@ -111,14 +120,19 @@ static void make_fields(char text[TEXT_SIZE], const struct field *fields,
 static void make_modules(char text[TEXT_SIZE], struct fuzz_choices *choices) {
     static const struct {
         const char *type, *path;
-    } modules[] = {{"Dense", "2_Dense"}, {"Normalize", "3_Normalize"}, {"Pooling", "1_Pooling"},
-                   {"Transformer", ""},  {"Dense", "../2_Dense"},      {"Dense", "missing"},
-                   {"Dropout", ""},      {"Dense", "1_Pooling"},       {"StaticEmbedding", ""}};
-    const uint32_t count = 2 + fuzz_choose(choices, 6);
+    } modules[] = {{"Dense", "2_Dense"},     {"Normalize", "3_Normalize"},
+                   {"Pooling", "1_Pooling"}, {"Transformer", ""},
+                   {"Dense", "../2_Dense"},  {"Dense", "missing"},
+                   {"Dropout", ""},          {"Dense", "1_Pooling"},
+                   {"StaticEmbedding", ""},  {"SpladePooling", "4_SpladePooling"},
+                   {"MLMTransformer", ""}};
+    const bool words = fuzz_choose(choices, 4) == 3;
+    const uint32_t count = 2 + fuzz_choose(choices, words ? 2 : 6);
     const bool usual = fuzz_choose(choices, 8) < 7;
     append(text, "[");
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t kind = usual && i < 2 ? 3 - i : fuzz_choose(choices, usual ? 2 : 9);
+        const uint32_t kind =
+            usual && i < 2 ? (words ? 10 - i : 3 - i) : fuzz_choose(choices, usual ? 2 : 11);
         append(text, i == 0 ? "{\"type\":\"sentence_transformers.models."
                             : ",{\"type\":\"sentence_transformers.models.");
         append(text, modules[kind].type);
@@ -138,9 +152,9 @@ static void make_folder(void) {
         "\"linear.bias\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[128,144]},"
         "\"residual.weight\":{\"dtype\":\"F32\",\"shape\":[4,8],\"data_offsets\":[144,272]}}";
     static bool made;
-    const char *const names[] = {"1_Pooling", "2_Dense"};
+    const char *const names[] = {"1_Pooling", "2_Dense", "4_SpladePooling"};
     uint8_t weights[8 + sizeof header - 1 + 272] = {0};
-    for (size_t i = 0; !made && i < 2; i++) {
+    for (size_t i = 0; !made && i < sizeof names / sizeof *names; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", fuzz_folder(), names[i]);
         fuzz_expect(mkdir(path, 0700) == 0);
@@ -200,7 +214,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (embedding && !embedding->scores_pairs) {
         weft_embed_info info = {0};
         weft_embedding_describe(embedding, &info);
-        fuzz_expect(embedding->step_count > 0 && embedding->steps[0].pooling_count > 0);
+        fuzz_expect(embedding->step_count > 0 &&
+                    info.sparse == (embedding->steps[0].pooling_count == 0));
         expect_vectors(embedding, &host);
     }
     weft_embedding_destroy(&embedding);

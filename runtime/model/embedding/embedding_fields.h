@@ -10,12 +10,20 @@
 
 /** An entry of modules.json; config.json of its kinds; of a Normalize, which may have none, too. */
 extern const weft_known_table weft_module_fields, weft_pooling_fields, weft_dense_fields,
-    weft_module_norm_fields, weft_normalize_fields;
+    weft_module_norm_fields, weft_normalize_fields, weft_splade_fields;
 
-/** config_sentence_transformers.json, of models of texts and of pairs. */
-extern const weft_known_table weft_text_usage_fields, weft_pair_usage_fields;
+/** config_sentence_transformers.json, of models of texts, sparse ones and models of pairs. */
+extern const weft_known_table weft_text_usage_fields, weft_sparse_usage_fields,
+    weft_pair_usage_fields;
 
-/** sentence_bert_config.json with what is nested in it. `pairs`: of a CrossEncoder. Errors as weft_known_check; WEFT_BAD_FILE. */
-weft_status weft_embedding_check_encoder(const weft_json_fields *fields, bool pairs);
+/** What becomes of an encoder's output. */
+enum weft_encoder_use {
+    WEFT_ENCODER_OF_TEXTS, /**< pooling of its last hidden state */
+    WEFT_ENCODER_OF_PAIRS, /**< the classifier of a CrossEncoder */
+    WEFT_ENCODER_OF_WORDS  /**< SPLADE's pooling of a masked language model's logits */
+};
+
+/** sentence_bert_config.json with what is nested in it. Errors as weft_known_check; WEFT_BAD_FILE. */
+weft_status weft_embedding_check_encoder(const weft_json_fields *fields, enum weft_encoder_use use);
 
 #endif

@@ -247,13 +247,14 @@ def prompts_of(model: Model) -> dict[str, str]:
 
 
 def set_vectors(model: Model, pooling: str | None, normalize: bool, prompt: str | None, prompt_is_text: bool = False,
-                dimension: int = 0) -> str:
+                dimension: int = 0, max_terms: int = 0) -> str:
     """Has the model make such vectors, and gives the prompt's text."""
     if "\0" in (prompt or ""):
         raise errors.InvalidArgument("prompt: expected a text without zeros, found one with")
     names = [ffi.NULL if name is None else ffi.new("char[]", name.encode()) for name in (pooling, prompt)]
     params = ffi.new("weft_vectors_params *", {"pooling": names[0], "normalize": normalize, "prompt": names[1],
-                                               "prompt_is_text": prompt_is_text, "dimension": dimension})
+                                               "prompt_is_text": prompt_is_text, "dimension": dimension,
+                                               "max_terms": max_terms})
     text = ffi.new("char **")
     with model._handle.lock:
         check(lib.weft_model_set_vectors(text, model._handle.get(), params))

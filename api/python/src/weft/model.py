@@ -15,10 +15,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _checks, _core, _encoding, _generation, _images, _inputs, _outputs, _texts, _travel, errors
+from . import _checks, _core, _encoding, _generation, _images, _inputs, _outputs, _sparse, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
 from ._outputs import Outputs as Outputs
+from ._sparse import SparseVectors as SparseVectors
 from ._text import harmless
 from ._texts import Answer as Answer
 from ._texts import Entity as Entity
@@ -409,6 +410,36 @@ class Model:
             found = _texts.embed(self, several, prompt, batch_size, pooling, normalize, done)
         one: F32 = found[0] if isinstance(texts, str) else found
         return one
+
+    def embed_sparse(self, texts: str | Iterable[str], *, prompt: str | None = None, batch_size: int | None = None,
+                     max_terms: int | None = None, progress: bool | None = None) -> SparseVectors:
+        """A sparse vector for each text, with a value for each token of the vocabulary, of a folder of sentence-transformers'
+        SparseEncoder (SPLADE). Each has the bits that it has alone, on every device.
+
+        Args:
+            texts: one or many.
+            prompt: as of `embed`.
+            batch_size: how many run at once, at most; no bit depends on it.
+            max_terms: so many of the largest values are the result; None: as the folder says (max_active_dims), or all.
+            progress: as of a call.
+        """
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        if batch_size is not None:
+            _checks.whole(batch_size, "batch_size", 1)
+        most = 0 if max_terms is None else _checks.whole(max_terms, "max_terms", 1)
+        with _progress(len(several), progress) as done:
+            return _sparse.embed(self, several, prompt, batch_size, most, done)
+
+    def terms(self, vectors: SparseVectors, *, top: int | None = None) -> list[list[tuple[str | None, float]]]:
+        """The tokens of each sparse vector, as the vocabulary has them, with their weights: the largest first. None stands for
+        a value behind the vocabulary.
+
+        Args:
+            vectors: what `embed_sparse` gives.
+            top: how many of each; None: all.
+        """
+        rows, _ = _sparse.rows_of(vectors, self.info.embedding_size)
+        return [_sparse.terms(self, places, values, top) for places, values in rows]
 
     # ---- images ----
 
