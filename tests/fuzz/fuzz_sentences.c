@@ -47,6 +47,10 @@ static const struct field splade[] = {
     {"word_embedding_dimension", {"8", "null"}},
     {"chunk_size", {"null", "1"}},
     {NULL, {NULL}}};
+static const struct field score[] = {{"true_token_id", {"0", "2147483646", "2147483647"}},
+                                     {"false_token_id", {"1", "null", "-1"}},
+                                     {"module_input_name", {"\"causal_logits\"", "\"scores\""}},
+                                     {NULL, {NULL}}};
 static const struct field dense[] = {
     {"in_features", {"8", "16", "4"}},
     {"out_features", {"4", "8", "16777216"}},
@@ -71,7 +75,13 @@ static const struct field sentences[] = {
      {"\"torch.nn.modules.linear.Identity\"", "\"torch.nn.modules.activation.Sigmoid\""}},
     {NULL, {NULL}}};
 static const struct field lengths[] = {
-    {"transformer_task", {"\"fill-mask\"", "\"feature-extraction\""}},
+    {"transformer_task", {"\"fill-mask\"", "\"text-generation\"", "\"feature-extraction\""}},
+    {"module_output_name", {"\"token_embeddings\"", "\"causal_logits\""}},
+    {"modality_config",
+     {"{\"text\":{\"method\":\"forward\",\"method_output_name\":\"logits\"}}",
+      "{\"message\":{\"method\":\"forward\",\"method_output_name\":\"logits\",\"format\":\"flat\"}"
+      "}",
+      "{\"message\":[]}", "{\"message\":null}", "{\"text\":3}"}},
     {"max_seq_length", {"16", "null", "16777216"}},
     {"do_lower_case", {"false", "true"}},
     {NULL, {NULL}}};
@@ -84,7 +94,8 @@ static const struct {
 } files[] = {
     {"1_Pooling/config.json", pooling},      {"2_Dense/config.json", dense},
     {"4_SpladePooling/config.json", splade}, {"config_sentence_transformers.json", sentences},
-    {"sentence_bert_config.json", lengths},  {"tokenizer_config.json", tokenizer}};
+    {"5_LogitScore/config.json", score},     {"sentence_bert_config.json", lengths},
+    {"tokenizer_config.json", tokenizer}};
 
 static const char *value_of(const struct field *field, struct fuzz_choices *choices) {
     uint32_t count = 0;
@@ -125,14 +136,15 @@ static void make_modules(char text[TEXT_SIZE], struct fuzz_choices *choices) {
                    {"Dense", "../2_Dense"},  {"Dense", "missing"},
                    {"Dropout", ""},          {"Dense", "1_Pooling"},
                    {"StaticEmbedding", ""},  {"SpladePooling", "4_SpladePooling"},
-                   {"MLMTransformer", ""}};
-    const bool words = fuzz_choose(choices, 4) == 3;
-    const uint32_t count = 2 + fuzz_choose(choices, words ? 2 : 6);
+                   {"MLMTransformer", ""},   {"LogitScore", "5_LogitScore"}};
+    static const uint32_t starts[][2] = {{3, 2}, {3, 2}, {3, 2}, {10, 9}, {3, 9}, {3, 11}};
+    const uint32_t start = fuzz_choose(choices, sizeof starts / sizeof *starts);
+    const uint32_t count = 2 + fuzz_choose(choices, start < 3 ? 6 : 2);
     const bool usual = fuzz_choose(choices, 8) < 7;
     append(text, "[");
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t kind =
-            usual && i < 2 ? (words ? 10 - i : 3 - i) : fuzz_choose(choices, usual ? 2 : 11);
+            usual && i < 2 ? starts[start][i] : fuzz_choose(choices, usual ? 2 : 12);
         append(text, i == 0 ? "{\"type\":\"sentence_transformers.models."
                             : ",{\"type\":\"sentence_transformers.models.");
         append(text, modules[kind].type);
@@ -152,7 +164,7 @@ static void make_folder(void) {
         "\"linear.bias\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[128,144]},"
         "\"residual.weight\":{\"dtype\":\"F32\",\"shape\":[4,8],\"data_offsets\":[144,272]}}";
     static bool made;
-    const char *const names[] = {"1_Pooling", "2_Dense", "4_SpladePooling"};
+    const char *const names[] = {"1_Pooling", "2_Dense", "4_SpladePooling", "5_LogitScore"};
     uint8_t weights[8 + sizeof header - 1 + 272] = {0};
     for (size_t i = 0; !made && i < sizeof names / sizeof *names; i++) {
         char path[1024];
@@ -211,6 +223,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fill_folder(&choices);
     const weft_status status = weft_embedding_load(&embedding, fuzz_folder(), &host);
     fuzz_expect((status == WEFT_OK) == (embedding != NULL));
+    if (embedding && embedding->score.is_there) {
+        fuzz_expect(embedding->scores_pairs && embedding->step_count == 0 &&
+                    embedding->score.yes < INT32_MAX && embedding->score.no < INT32_MAX &&
+                    embedding->score.no >= -1);
+    }
     if (embedding && !embedding->scores_pairs) {
         weft_embed_info info = {0};
         weft_embedding_describe(embedding, &info);

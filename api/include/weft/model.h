@@ -160,6 +160,11 @@ typedef struct weft_model_info {
     const char *tokenizer; /**< "bytes", "sentencepiece", "tokenizer.json" or "none" */
     /** A pair's score is the value of its only label: of a regression, or where activation_fn is Identity. Else its sigmoid. */
     bool raw_scores;
+    /**
+     * A pair's score is that of the text that the folder's chat template makes of it (a LogitScore of sentence-transformers): the model
+     * takes such texts, and weft_model_encode no pairs.
+     */
+    bool by_template;
     /** The input is images, "pixels" f32 [B, image_channels, image_size, image_size], of exact_length patches; 0: it is not */
     uint32_t image_size;
     uint32_t image_channels;

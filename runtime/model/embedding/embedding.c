@@ -40,14 +40,32 @@ static weft_status check_words(const struct weft_embedding *embedding,
                                 "\"fill-mask\", as SpladePooling follows", NULL);
 }
 
+/* Whether pairs go through the chat template: those of a language model do where its folder has that way. */
+static weft_status read_ways(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    const json_t *ways = json_object_get(fields->object, "modality_config");
+    const json_t *message = json_object_get(ways, "message");
+    embedding->score.by_template = message && !json_is_null(message);
+    return json_is_object(ways)
+               ? WEFT_OK
+               : weft_json_fail(fields, WEFT_UNSUPPORTED, "modality_config",
+                                "an object that says whether pairs go through a chat template",
+                                ways);
+}
+
+static enum weft_encoder_use use_of(const struct weft_embedding *embedding) {
+    return embedding->score.is_there             ? WEFT_ENCODER_OF_SCORES
+           : embedding->scores_pairs             ? WEFT_ENCODER_OF_PAIRS
+           : weft_embedding_is_sparse(embedding) ? WEFT_ENCODER_OF_WORDS
+                                                 : WEFT_ENCODER_OF_TEXTS;
+}
+
 static weft_status read_length(struct weft_embedding *embedding, const weft_json_fields *fields) {
-    const bool sparse = weft_embedding_is_sparse(embedding);
+    const enum weft_encoder_use use = use_of(embedding);
     int64_t length = 0;
     bool lowers = false;
-    WEFT_TRY(weft_embedding_check_encoder(fields, embedding->scores_pairs ? WEFT_ENCODER_OF_PAIRS
-                                                  : sparse                ? WEFT_ENCODER_OF_WORDS
-                                                                          : WEFT_ENCODER_OF_TEXTS));
-    WEFT_TRY(sparse ? check_words(embedding, fields) : WEFT_OK);
+    WEFT_TRY(weft_embedding_check_encoder(fields, use));
+    WEFT_TRY(use == WEFT_ENCODER_OF_WORDS ? check_words(embedding, fields) : WEFT_OK);
+    WEFT_TRY(use == WEFT_ENCODER_OF_SCORES ? read_ways(embedding, fields) : WEFT_OK);
     WEFT_TRY(weft_json_optional_integer(&length, fields, "max_seq_length", 1, MOST_TOKENS));
     WEFT_TRY(weft_json_optional_bool(&lowers, fields, "do_lower_case"));
     embedding->max_length = (uint32_t)length;
@@ -79,7 +97,12 @@ static weft_status read_own_limit(struct weft_embedding *embedding) {
         json_decref(object);
         weft_free(host, path);
     }
-    return status;
+    return status == WEFT_OK && !found && embedding->score.is_there
+               ? weft_fail(host, WEFT_UNSUPPORTED,
+                           "%s: expected a sentence_bert_config.json, which says whether pairs go "
+                           "through a chat template, as LogitScore follows, found none",
+                           embedding->encoder)
+               : status;
 }
 
 /* tokenizer_config.json's model_max_length, where newer versions keep it. It may be 10^30, for "as many as the model has". */
@@ -201,7 +224,8 @@ static weft_status read_usage(struct weft_embedding *embedding, const weft_json_
     return embedding->is_sparse || strcmp(type, "SentenceTransformer") == 0
                ? read_text_usage(embedding, fields)
                : weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type",
-                                "\"SentenceTransformer\", \"SparseEncoder\" or \"CrossEncoder\"",
+                                "\"SentenceTransformer\", \"SparseEncoder\" or "
+                                "\"CrossEncoder\"" WEFT_EMBEDDING_WAY_OUT,
                                 json_object_get(fields->object, "model_type"));
 }
 

@@ -9,6 +9,7 @@
 #include <weft/model.h>
 
 #include "core/host.h"
+#include "model/network/architecture.h"
 
 enum weft_embedding_kind {
     WEFT_EMBEDDING_POOL,
@@ -62,6 +63,8 @@ struct weft_embedding {
     /* A CrossEncoder's: the encoder has a head whose only label is a pair's score, and nothing comes after it. */
     bool scores_pairs;
     bool has_activation, raw_scores; /* what activation_fn makes of it: itself, or its sigmoid */
+    struct weft_logit_score
+        score; /* LogitScore: the encoder is a language model without a classifier */
 };
 
 /**

@@ -15,17 +15,23 @@
 
 #define COUNT(array)  (sizeof(array) / sizeof(array)[0])
 #define MOST_CHANNELS 16777216
+#define MOST_TOKEN    (INT32_MAX - 1)
 #define MOST_MODULES  64 /* each reads files and becomes nodes; people use up to 6 */
 
 /* ---- a module's config.json ---- */
 
-typedef weft_status (*read_fields)(struct weft_embedding_step *step,
+typedef weft_status (*read_fields)(struct weft_embedding *embedding,
                                    const weft_json_fields *fields);
 
+/* The step that is being read. */
+static struct weft_embedding_step *newest(struct weft_embedding *embedding) {
+    return &embedding->steps[embedding->step_count - 1];
+}
+
 /* Reads the file, and what `read` takes of its fields, all of which `table` has. */
-static weft_status read_config(struct weft_embedding_step *step, const char *folder,
-                               const weft_known_table *table, read_fields read,
-                               const weft_host *host) {
+static weft_status read_config(struct weft_embedding *embedding, const char *folder,
+                               const weft_known_table *table, read_fields read) {
+    const weft_host *host = &embedding->host;
     json_t *object = NULL;
     char *path = weft_path_join(folder, "config.json", host);
     weft_status status =
@@ -35,7 +41,7 @@ static weft_status read_config(struct weft_embedding_step *step, const char *fol
         status = weft_known_check(table, &fields);
     }
     if (status == WEFT_OK) {
-        status = read(step, &fields);
+        status = read(embedding, &fields);
     }
     json_decref(object);
     weft_free(host, path);
@@ -117,8 +123,9 @@ static weft_status read_flags(struct weft_embedding_step *step, const weft_json_
 }
 
 /* The words of newer versions count more than the flags of older ones, and without either it is the mean. */
-static weft_status read_pooling_fields(struct weft_embedding_step *step,
+static weft_status read_pooling_fields(struct weft_embedding *embedding,
                                        const weft_json_fields *fields) {
+    struct weft_embedding_step *step = newest(embedding);
     bool include_prompt = true;
     WEFT_TRY(weft_json_has(fields, "pooling_mode") ? read_words(step, fields)
                                                    : read_flags(step, fields));
@@ -130,10 +137,9 @@ static weft_status read_pooling_fields(struct weft_embedding_step *step,
     return WEFT_OK;
 }
 
-static weft_status read_pooling(struct weft_embedding_step *step, const char *folder,
-                                const weft_host *host) {
-    step->kind = WEFT_EMBEDDING_POOL;
-    return read_config(step, folder, &weft_pooling_fields, read_pooling_fields, host);
+static weft_status read_pooling(struct weft_embedding *embedding, const char *folder) {
+    newest(embedding)->kind = WEFT_EMBEDDING_POOL;
+    return read_config(embedding, folder, &weft_pooling_fields, read_pooling_fields);
 }
 
 /* ---- SPLADE ---- */
@@ -152,16 +158,30 @@ static weft_status read_choice(bool *is_second, const weft_json_fields *fields, 
                                 json_object_get(fields->object, field));
 }
 
-static weft_status read_splade_fields(struct weft_embedding_step *step,
+static weft_status read_splade_fields(struct weft_embedding *embedding,
                                       const weft_json_fields *fields) {
+    struct weft_embedding_step *step = newest(embedding);
     WEFT_TRY(read_choice(&step->sums, fields, "pooling_strategy", "max", "sum"));
     return read_choice(&step->log_twice, fields, "activation_function", "relu", "log1p_relu");
 }
 
-static weft_status read_splade(struct weft_embedding_step *step, const char *folder,
-                               const weft_host *host) {
-    step->kind = WEFT_EMBEDDING_SPLADE;
-    return read_config(step, folder, &weft_splade_fields, read_splade_fields, host);
+static weft_status read_splade(struct weft_embedding *embedding, const char *folder) {
+    newest(embedding)->kind = WEFT_EMBEDDING_SPLADE;
+    return read_config(embedding, folder, &weft_splade_fields, read_splade_fields);
+}
+
+/* ---- scores of pairs ---- */
+
+/* Not a step: nothing is made of a hidden state. */
+static weft_status read_score_fields(struct weft_embedding *embedding,
+                                     const weft_json_fields *fields) {
+    int64_t yes = 0;
+    embedding->score.is_there = true;
+    embedding->score.no = -1;
+    WEFT_TRY(weft_json_integer(&yes, fields, "true_token_id", 0, MOST_TOKEN));
+    embedding->score.yes = (uint32_t)yes;
+    return weft_json_optional_integer(&embedding->score.no, fields, "false_token_id", 0,
+                                      MOST_TOKEN);
 }
 
 /* ---- maps ---- */
@@ -236,8 +256,9 @@ static weft_status read_map(struct weft_embedding_step *step, const char *folder
     return status;
 }
 
-static weft_status read_dense_fields(struct weft_embedding_step *step,
+static weft_status read_dense_fields(struct weft_embedding *embedding,
                                      const weft_json_fields *fields) {
+    struct weft_embedding_step *step = newest(embedding);
     int64_t in = 0;
     int64_t out = 0;
     step->has_bias = true;
@@ -251,11 +272,10 @@ static weft_status read_dense_fields(struct weft_embedding_step *step,
     return check_names(fields);
 }
 
-static weft_status read_dense(struct weft_embedding_step *step, const char *folder,
-                              const weft_host *host) {
-    step->kind = WEFT_EMBEDDING_DENSE;
-    WEFT_TRY(read_config(step, folder, &weft_dense_fields, read_dense_fields, host));
-    return read_map(step, folder, host);
+static weft_status read_dense(struct weft_embedding *embedding, const char *folder) {
+    newest(embedding)->kind = WEFT_EMBEDDING_DENSE;
+    WEFT_TRY(read_config(embedding, folder, &weft_dense_fields, read_dense_fields));
+    return read_map(newest(embedding), folder, &embedding->host);
 }
 
 /* ---- norms ---- */
@@ -274,19 +294,19 @@ static weft_status read_gains(struct weft_embedding_step *step, const char *fold
     return status;
 }
 
-static weft_status read_norm_fields(struct weft_embedding_step *step,
+static weft_status read_norm_fields(struct weft_embedding *embedding,
                                     const weft_json_fields *fields) {
+    struct weft_embedding_step *step = newest(embedding);
     int64_t dimension = 0;
     WEFT_TRY(weft_json_integer(&dimension, fields, "dimension", 1, MOST_CHANNELS));
     step->in = step->out = (uint32_t)dimension;
     return WEFT_OK;
 }
 
-static weft_status read_layer_norm(struct weft_embedding_step *step, const char *folder,
-                                   const weft_host *host) {
-    step->kind = WEFT_EMBEDDING_LAYER_NORM;
-    WEFT_TRY(read_config(step, folder, &weft_module_norm_fields, read_norm_fields, host));
-    return read_gains(step, folder, host);
+static weft_status read_layer_norm(struct weft_embedding *embedding, const char *folder) {
+    newest(embedding)->kind = WEFT_EMBEDDING_LAYER_NORM;
+    WEFT_TRY(read_config(embedding, folder, &weft_module_norm_fields, read_norm_fields));
+    return read_gains(newest(embedding), folder, &embedding->host);
 }
 
 /* Its config.json came with version 5.7. */
@@ -331,13 +351,14 @@ enum module {
     DENSE,
     LAYER_NORM,
     DROPOUT,
+    LOGIT_SCORE,
     OTHER
 };
 
 static enum module module_of(const char *type) {
-    static const char *const names[] = {"Transformer", "MLMTransformer", "StaticEmbedding",
-                                        "Pooling",     "SpladePooling",  "Normalize",
-                                        "Dense",       "LayerNorm",      "Dropout"};
+    static const char *const names[] = {
+        "Transformer", "MLMTransformer", "StaticEmbedding", "Pooling", "SpladePooling",
+        "Normalize",   "Dense",          "LayerNorm",       "Dropout", "LogitScore"};
     const char *name = module_name(type);
     size_t i = 0;
     while (name && i < COUNT(names) && strcmp(name, names[i]) != 0) {
@@ -351,14 +372,15 @@ static weft_status fail_order(const weft_json_fields *fields) {
         fields, WEFT_UNSUPPORTED, "type",
         "sentence_transformers' Transformer and Pooling, or StaticEmbedding, then "
         "any of Normalize, Dense, LayerNorm and Dropout; or MLMTransformer and "
-        "SpladePooling",
+        "SpladePooling" WEFT_EMBEDDING_WAY_OUT,
         json_object_get(fields->object, "type"));
 }
 
 static weft_status read_step(struct weft_embedding *embedding, enum module module,
                              const char *folder, const weft_json_fields *fields) {
-    const weft_host *host = &embedding->host;
-    struct weft_embedding_step *step = &embedding->steps[embedding->step_count];
+    if (module == LOGIT_SCORE) {
+        return read_config(embedding, folder, &weft_logit_score_fields, read_score_fields);
+    }
     const bool pools = module == POOLING || module == SPLADE_POOLING;
     if (pools != (embedding->step_count == 0) || weft_embedding_is_sparse(embedding) ||
         (module == POOLING && embedding->predicts)) {
@@ -367,16 +389,16 @@ static weft_status read_step(struct weft_embedding *embedding, enum module modul
     embedding->step_count++;
     switch (module) {
     case POOLING:
-        return read_pooling(step, folder, host);
+        return read_pooling(embedding, folder);
     case SPLADE_POOLING:
-        return read_splade(step, folder, host);
+        return read_splade(embedding, folder);
     case DENSE:
-        return read_dense(step, folder, host);
+        return read_dense(embedding, folder);
     case LAYER_NORM:
-        return read_layer_norm(step, folder, host);
+        return read_layer_norm(embedding, folder);
     default:
-        step->kind = WEFT_EMBEDDING_NORMALIZE;
-        return check_normalize(folder, host);
+        newest(embedding)->kind = WEFT_EMBEDDING_NORMALIZE;
+        return check_normalize(folder, &embedding->host);
     }
 }
 
@@ -404,11 +426,18 @@ static weft_status check_place(const struct weft_embedding *embedding, enum modu
     const bool is_first =
         module == TRANSFORMER || module == MLM_TRANSFORMER || module == STATIC_EMBEDDING;
     const json_t *type = json_object_get(fields->object, "type");
-    if (embedding->scores_pairs && (module != TRANSFORMER || embedding->encoder)) {
-        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
-                              "a Transformer alone in a CrossEncoder's folder", type);
+    if (embedding->scores_pairs) {
+        return module == (embedding->encoder ? LOGIT_SCORE : TRANSFORMER) &&
+                       !embedding->score.is_there
+                   ? WEFT_OK
+                   : weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
+                                    "a Transformer alone, or with LogitScore behind it, in a "
+                                    "CrossEncoder's folder",
+                                    type);
     }
-    return module != OTHER && is_first == !embedding->encoder ? WEFT_OK : fail_order(fields);
+    return module != OTHER && module != LOGIT_SCORE && is_first == !embedding->encoder
+               ? WEFT_OK
+               : fail_order(fields);
 }
 
 static weft_status read_module(struct weft_embedding *embedding, const char *folder,

@@ -91,6 +91,13 @@ static weft_status add_embedding(weft_receipt *receipt, const struct weft_embedd
                : WEFT_OK;
 }
 
+static weft_status add_score(weft_receipt *receipt, const struct weft_logit_score *score) {
+    char type[64];
+    snprintf(type, sizeof type, "logit of token %u, less that of %lld", score->yes,
+             (long long)score->no);
+    return weft_receipt_add(receipt, WEFT_RECORD_SETTING, "score", type, NULL);
+}
+
 /* Longer texts are cut. */
 static weft_status add_max_length(weft_receipt *receipt, const weft_model *model) {
     char type[16];
@@ -115,6 +122,9 @@ weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *mode
     WEFT_TRY(add_max_length(receipt, model));
     if (parts.embedding) {
         WEFT_TRY(add_embedding(receipt, parts.embedding));
+    }
+    if (parts.score.is_there) {
+        WEFT_TRY(add_score(receipt, &parts.score));
     }
     for (uint32_t i = 0; i < weft_checkpoint_count(parts.checkpoint); i++) {
         weft_digest digest;

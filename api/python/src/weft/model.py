@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _checks, _core, _encoding, _generation, _images, _inputs, _outputs, _sparse, _texts, _travel, errors
+from . import _checks, _core, _encoding, _generation, _images, _inputs, _outputs, _pairs, _sparse, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
 from ._outputs import Outputs as Outputs
@@ -86,6 +86,8 @@ class ModelInfo:
     """bytes, sentencepiece, tokenizer.json or none."""
     raw_scores: bool
     """Whether `rerank` gives the value of a pair's only label, and not its sigmoid."""
+    by_template: bool
+    """Whether a pair's score is that of the text that the folder's chat template makes of it, as `rerank` does by Jinja."""
     similarity_scale: float
     """Of a model with a tower of texts, which it is, and one of images: `similarity` is this times the cosine, and …"""
     similarity_bias: float
@@ -147,6 +149,7 @@ class Model:
         self._device = device
         self._tokenizer = tokenizer
         self._origin: _travel.Origin | None = None
+        self._template: Any = None
         self._handle = _core.Handle(pointer, lib.weft_model_destroy)
         self._config = text_of(lib.weft_model_config(pointer))
         self._plans: collections.OrderedDict[tuple[int, int, frozenset[str]], Plan] = collections.OrderedDict()
@@ -774,6 +777,8 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     model._origin = origin
     if isinstance(model, Model) and (model.info.image_size or model.info.similarity_scale):
         model._rules = _images.Rules(path)
+    if isinstance(model, Model) and model.info.by_template:
+        model._template = _pairs.template_of(path)
     return model
 
 
