@@ -12,6 +12,7 @@
 #include "stop.h"
 
 #define FIRST_VALUES 4U
+#define FIRST_TERMS  10U
 #define MOST_SHOWN   16U
 
 typedef struct embed_options {
@@ -21,6 +22,7 @@ typedef struct embed_options {
     const char *file, *lines, *out;
     weft_cli_table_options table;
     bool resume;
+    uint32_t top;
     weft_cli_embedding_options how;
 } embed_options;
 
@@ -29,6 +31,7 @@ typedef struct embed_state {
     weft_cli_session session;
     weft_cli_form form;
     weft_cli_vectors_of_texts result;
+    weft_embed_info info;
     weft_cli_rows rows; /* where they are written as they come */
     weft_cli_partial
         partial;     /* with --resume: what an earlier command has done, else without rows */
@@ -58,19 +61,86 @@ static int print_vectors(const embed_state *state) {
     return weft_cli_table_print(&table);
 }
 
+/* "cat 1.2500, ##s 0.7500, …": the largest `most` of `count` terms. */
+static int print_terms(weft_cli_table *table, const embed_state *state, const weft_term *terms,
+                       uint32_t count) {
+    const weft_host *host = &state->session.host;
+    struct weft_text line = {.host = *host};
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < count && i < state->options->top && status == WEFT_OK; i++) {
+        char *piece = NULL;
+        size_t size = 0;
+        status = weft_model_get_piece(state->session.model, (int32_t)terms[i].token, &piece, &size);
+        weft_text_add(&line, i > 0 ? ", " : "");
+        if (status == WEFT_OK) {
+            weft_text_add_harmless(&line, piece, size, WEFT_HARMLESS_TEXT, "");
+        } else if (status == WEFT_NOT_FOUND) { /* an output behind the vocabulary */
+            weft_text_add(&line, "%u", terms[i].token);
+            status = WEFT_OK;
+        }
+        weft_text_add(&line, " %.4f", (double)terms[i].value);
+        weft_text_free(state->session.model, &piece);
+    }
+    status = status == WEFT_OK && line.failed ? weft_fail_memory(host, "terms") : status;
+    weft_cli_table_cell(table, "%s%s", line.data ? line.data : "",
+                        count > state->options->top ? ", …" : "");
+    weft_free(host, line.data);
+    return weft_cli_exit_code(status);
+}
+
+/* Of a few texts their largest terms, and how like the first one they are. */
+static int print_sparse(const embed_state *state) {
+    static const char *const columns[] = {">text", ">like text 1", ">terms", "the largest", NULL};
+    const weft_cli_vectors_of_texts *result = &state->result;
+    const weft_host *host = &state->session.host;
+    weft_term *terms = weft_alloc_zero(host, result->width, sizeof *terms);
+    weft_cli_table *table = weft_cli_table_begin(columns);
+    int exit_code = terms ? WEFT_CLI_FINE : weft_cli_exit_code(weft_fail_memory(host, "terms"));
+    for (uint32_t i = 0; i < result->count && exit_code == WEFT_CLI_FINE; i++) {
+        const float *row = &result->values[(size_t)i * result->width];
+        const uint32_t count = weft_vector_terms(terms, 0, row, result->width);
+        weft_cli_table_cell(table, "%u", i + 1);
+        weft_cli_table_cell(
+            table, "%.4f",
+            weft_vector_similarity(state->info.similarity, result->values, row, result->width));
+        weft_cli_table_cell(table, "%u", count);
+        exit_code = print_terms(table, state, terms, count);
+    }
+    weft_free(host, terms);
+    const int printed = weft_cli_table_print(&table);
+    return exit_code == WEFT_CLI_FINE ? printed : exit_code;
+}
+
+/* Values besides 0. */
+static uint64_t count_terms(const embed_state *state) {
+    const weft_cli_vectors_of_texts *result = &state->result;
+    const uint64_t all = (uint64_t)result->count * result->width;
+    uint64_t count = 0;
+    for (uint64_t i = 0; !result->rows && i < all; i++) {
+        count += result->values[i] != 0;
+    }
+    return result->rows ? result->rows->term_count : count;
+}
+
 static int print_text(const embed_state *state) {
     const weft_cli_vectors_of_texts *result = &state->result;
     const weft_device_info *device = &state->session.device_info;
     char texts[WEFT_CLI_GROUPED_SIZE];
     char tokens[WEFT_CLI_GROUPED_SIZE];
+    char terms[WEFT_CLI_GROUPED_SIZE];
     if (!state->options->lines && !state->options->out && result->count <= MOST_SHOWN) {
-        WEFT_CLI_TRY(print_vectors(state));
+        WEFT_CLI_TRY(state->info.sparse ? print_sparse(state) : print_vectors(state));
     }
-    weft_cli_print(stdout, "%s%s texts of %s tokens in %.1f s on %s: f32 [%u, %u]\n",
+    weft_cli_print(stdout, "%s%s texts of %s tokens in %.1f s on %s: f32 [%u, %u]",
                    weft_cli_stopped() ? "stopped: the first " : "",
                    weft_cli_grouped(result->count, texts), weft_cli_grouped(result->tokens, tokens),
                    (weft_clock_ms() - state->begin_ms) / 1e3, device->name, result->count,
                    result->width);
+    if (state->info.sparse) {
+        weft_cli_print(stdout, ", of which %s are not 0",
+                       weft_cli_grouped(count_terms(state), terms));
+    }
+    weft_cli_print(stdout, "\n");
     weft_cli_print(stdout, "sha256 %s\n", state->digest);
     return WEFT_CLI_FINE;
 }
@@ -85,6 +155,9 @@ static int print_json(const embed_state *state) {
                   "run_ms", weft_cli_json_real(result->run_ms), "total_ms",
                   weft_cli_json_real(weft_clock_ms() - state->begin_ms), "output", "shape",
                   (json_int_t)result->count, (json_int_t)result->width, "sha256", state->digest);
+    if (state->info.sparse) {
+        run = weft_cli_json_field(run, "terms", json_integer((json_int_t)count_terms(state)));
+    }
     return weft_cli_print_json(
         weft_cli_json_merge(weft_cli_session_json(&state->session, NULL), run));
 }
@@ -118,12 +191,12 @@ static int write_at_once(embed_state *state) {
     const embed_options *options = state->options;
     const weft_cli_vectors_of_texts *result = &state->result;
     const weft_shape shape = {.rank = 2, .dim = {result->count, result->width}};
-    if (!weft_cli_rows_are_json(options->out)) {
+    const weft_cli_row_form *form = &(weft_cli_row_form){result->width, state->info.sparse};
+    if (!weft_cli_rows_are_json(options->out) && !weft_cli_rows_are_npz(options->out)) {
         return weft_cli_exit_code(
             weft_npy_write_f32(options->out, result->values, shape, &state->session.host));
     }
-    WEFT_CLI_TRY(
-        weft_cli_rows_create(&state->rows, options->out, result->width, &state->session.host));
+    WEFT_CLI_TRY(weft_cli_rows_create(&state->rows, options->out, form, &state->session.host));
     WEFT_CLI_TRY(weft_cli_rows_add(&state->rows, result->values, result->count, NULL, false));
     return weft_cli_rows_place(&state->rows);
 }
@@ -192,23 +265,40 @@ static int note_rows(void *user) {
 static int open_rows(embed_state *state) {
     const embed_options *options = state->options;
     const weft_host *host = &state->session.host;
-    if (!options->out || !options->lines || options->common.receipt ||
-        !weft_cli_rows_fit(options->out)) {
+    const weft_cli_row_form *form =
+        &(weft_cli_row_form){weft_cli_output_width(state->session.model), state->info.sparse};
+    if (!options->lines || options->common.receipt ||
+        (options->out && !weft_cli_rows_fit(options->out))) {
         return WEFT_CLI_FINE;
     }
     state->result.rows = &state->rows;
     state->result.user = state;
     state->result.after = options->resume ? note_rows : NULL;
     return state->partial.count > 0
-               ? weft_cli_rows_reopen(&state->rows, options->out, &state->partial, host)
-               : weft_cli_rows_create(&state->rows, options->out,
-                                      weft_cli_output_width(state->session.model), host);
+               ? weft_cli_rows_reopen(&state->rows, options->out, form, &state->partial, host)
+               : weft_cli_rows_create(&state->rows, options->out, form, host);
+}
+
+/* What the model is decides over names of files. */
+static int check_out(embed_state *state, const weft_cli_syntax *syntax) {
+    const char *out = state->options->out;
+    const bool is_npz = out && weft_cli_rows_are_npz(out);
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_model_get_embedding(state->session.model, &state->info)));
+    return is_npz && !state->info.sparse
+               ? weft_cli_usage_error(syntax, "--out: a .npz has sparse vectors, which the model "
+                                              "does not make: expected another name, such as .npy")
+           : is_npz && state->options->resume
+               ? weft_cli_usage_error(syntax,
+                                      "--resume needs an --out that is written as it comes: "
+                                      "expected .npy or .jsonl, found .npz")
+               : WEFT_CLI_FINE;
 }
 
 static int run_all(embed_state *state, const weft_cli_syntax *syntax) {
     const embed_options *options = state->options;
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
     WEFT_CLI_TRY(weft_cli_embedding_begin(&state->form, &options->how, &state->session, syntax));
+    WEFT_CLI_TRY(check_out(state, syntax));
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
     WEFT_CLI_TRY(read_partial(state));
     WEFT_CLI_TRY(open_rows(state));
@@ -240,7 +330,7 @@ static int run(const embed_options *options, const weft_cli_syntax *syntax) {
 /* ---- the command line ---- */
 
 int weft_cli_embed(int argc, char **argv) {
-    embed_options options = {.common = {.command = "embed"}};
+    embed_options options = {.common = {.command = "embed"}, .top = FIRST_TERMS};
     const weft_cli_option table[] = {
         {"text", WEFT_CLI_LIST, &options.texts, "STRING",
          "a text itself; may be there several times: without --out, a few are shown with the "
@@ -255,9 +345,14 @@ int weft_cli_embed(int argc, char **argv) {
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the vectors to this .npy file, float32 [texts, size], in the texts' order; or to a "
          "file named .jsonl, with an object for each text: its id, if --id-field has one, and its "
-         "vector; with --lines they go to FILE.part as they come, which is then renamed; if the "
+         "vector; of sparse vectors (SPLADE) the latter are \"indices\" and \"values\", and a file "
+         "named .npz is a CSR matrix for scipy.sparse.load_npz; with --lines they go to FILE.part "
+         "as they come, which is then renamed; if the "
          "command is stopped, it has those of the first lines, and FILE.resume says what they are "
          "of"},
+        {"top", WEFT_CLI_COUNT, &options.top, "K",
+         "of sparse vectors: how many of the largest values to show with their tokens (default "
+         "10)"},
         {"resume", WEFT_CLI_FLAG, &options.resume, NULL,
          "with --lines and --out: go on where a stopped command with the same model, options "
          "and lines left the file, which then is the one that it would have been; without the "
@@ -288,7 +383,9 @@ int weft_cli_embed(int argc, char **argv) {
         .positional_count = 1,
         .summary =
             "Makes a vector of each text by an encoder: a folder of sentence-transformers as it "
-            "is (modules.json with Transformer, Pooling, Normalize and Dense), or any encoder with "
+            "is (modules.json with Transformer, Pooling, Normalize and Dense; or MLMTransformer "
+            "and "
+            "SpladePooling, whose vectors are sparse), or any encoder with "
             "--pooling. It prints the number of texts and tokens, the time, the vectors' shape, "
             "and the SHA-256 of their bits as little-endian float32 in the order of the texts: in "
             "reproducible mode the same on every machine. Texts of about one length run together; "

@@ -13,6 +13,8 @@
 
 /* Lines in memory with a receipt, which says what ran together, and is not written where the command is stopped. */
 #define RECEIPT_WINDOW 32768U
+/* Values of a window's vectors: sparse ones have tens of thousands each. */
+#define WINDOW_VALUES ((uint32_t)1 << 25)
 
 /* ---- what the options say ---- */
 
@@ -165,9 +167,10 @@ static int run_open_lines(struct runner *self, weft_cli_lines *lines,
         return WEFT_CLI_FINE;
     }
     bool fits = true; /* what was read has been run */
+    const uint32_t fitting = WINDOW_VALUES / result->width + 1;
     while (!weft_cli_stopped()) {
         most = has_receipt ? RECEIPT_WINDOW : weft_cli_window_size(most);
-        WEFT_CLI_TRY(weft_cli_lines_next(&self->window, lines, most));
+        WEFT_CLI_TRY(weft_cli_lines_next(&self->window, lines, most < fitting ? most : fitting));
         if (self->window.count == 0) {
             break;
         }

@@ -218,6 +218,12 @@ static void print_model(const inspect_state *state) {
                    info->exact_length != 0 ? "exactly" : "at most",
                    info->exact_length != 0 ? info->exact_length : info->max_length,
                    info->label_count, info->tokenizer);
+    weft_embed_info embed = {0};
+    if (info->task == WEFT_TASK_EMBED && info->layers > 0 && /* not of a program */
+        weft_model_get_embedding(state->session.model, &embed) == WEFT_OK && embed.sparse) {
+        weft_cli_print(stdout, "  sparse vectors of %u values, one for each token\n",
+                       info->embedding_size);
+    }
     if (info->image_size != 0) {
         weft_cli_print(stdout, "  images of %u channels, %u x %u pixels\n", info->image_channels,
                        info->image_size, info->image_size);

@@ -287,8 +287,9 @@ int weft_cli_rerank(int argc, char **argv) {
         .positional_count = 1,
         .summary =
             "Sorts texts by how well they answer a query. A cross-encoder, which is a classifier "
-            "with one label, reads the query with each text; its score is the sigmoid of its "
-            "output. A model that makes vectors compares them by its similarity_fn_name, or by "
+            "with one label, or a language model with LogitScore, reads the query with each text; "
+            "its score is the sigmoid of its output. A model that makes vectors compares them by "
+            "its similarity_fn_name, or by "
             "their cosine, with its prompts for queries and documents where it has them.",
         .options = table,
     };

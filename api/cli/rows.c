@@ -3,11 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/bytes.h"
 #include "core/formats/json.h"
-#include "core/formats/npy.h"
+#include "core/formats/npz.h"
 #include "core/formats/table.h"
 #include "core/system/beside.h"
 #include "core/system/file.h"
@@ -30,20 +31,42 @@ bool weft_cli_rows_are_json(const char *path) {
     return weft_table_format_of(&format, path) && format == WEFT_TABLE_JSONL;
 }
 
-static weft_status begin(weft_cli_rows *rows, const char *path, uint32_t width,
-                         const weft_host *host) {
+bool weft_cli_rows_are_npz(const char *path) {
+    return weft_ends_with(path, ".npz");
+}
+
+static weft_status find_places(weft_cli_rows *rows) {
     char target[WEFT_SYSTEM_PATH_SIZE];
-    *rows = (weft_cli_rows){.path = path, .host = host, .file = -1, .width = width};
-    const int error = weft_beside_target(target, path);
+    const int error = weft_beside_target(target, rows->path);
     if (error != 0) {
-        return weft_file_fail(host, error, "write", path);
+        return weft_file_fail(rows->host, error, "write", rows->path);
     }
-    rows->is_json = weft_cli_rows_are_json(path);
-    rows->target = weft_strdup(host, target);
-    rows->part = weft_format(host, "%s.part", target);
-    rows->is_open = true;
+    rows->target = weft_strdup(rows->host, target);
+    rows->part = weft_format(rows->host, "%s.part", target);
+    return rows->target && rows->part ? WEFT_OK : weft_fail_memory(rows->host, rows->path);
+}
+
+static weft_status begin(weft_cli_rows *rows, const char *path, const weft_cli_row_form *form,
+                         const weft_host *host) {
+    *rows = (weft_cli_rows){.path = path,
+                            .host = host,
+                            .file = -1,
+                            .width = form->width,
+                            .is_open = true,
+                            .indices = {.host = *host},
+                            .values = {.host = *host},
+                            .ends = {.host = *host}};
     weft_sha256_begin(&rows->hash);
-    return rows->target && rows->part ? WEFT_OK : weft_fail_memory(host, path);
+    if (path) {
+        rows->is_json = weft_cli_rows_are_json(path);
+        rows->is_npz = form->sparse && weft_cli_rows_are_npz(path);
+        WEFT_TRY(find_places(rows));
+    }
+    if (form->sparse) {
+        rows->terms = weft_alloc_zero(host, form->width, sizeof *rows->terms);
+        return rows->terms ? WEFT_OK : weft_fail_memory(host, "a sparse vector");
+    }
+    return WEFT_OK;
 }
 
 static weft_status fail(const weft_cli_rows *rows, int error, const char *action) {
@@ -79,7 +102,19 @@ static weft_status write_header(weft_cli_rows *rows) {
     return error == 0 ? write_bytes(rows, header, size) : fail(rows, error, "write");
 }
 
+static void put_number(struct weft_text *bytes, uint64_t value, size_t size) {
+    uint8_t stored[sizeof value];
+    weft_store_bytes(stored, value, size);
+    weft_text_put(bytes, stored, size);
+}
+
 static weft_status create(weft_cli_rows *rows) {
+    if (rows->is_npz) {
+        put_number(&rows->ends, 0, sizeof rows->term_count);
+    }
+    if (rows->is_npz || !rows->path) {
+        return WEFT_OK;
+    }
     (void)weft_system_remove(rows->part);
     const int error = weft_beside_create(&rows->file, rows->part, rows->target);
     if (error != 0) {
@@ -91,9 +126,9 @@ static weft_status create(weft_cli_rows *rows) {
     return rows->is_json ? WEFT_OK : write_header(rows);
 }
 
-int weft_cli_rows_create(weft_cli_rows *rows, const char *path, uint32_t width,
+int weft_cli_rows_create(weft_cli_rows *rows, const char *path, const weft_cli_row_form *form,
                          const weft_host *host) {
-    weft_status status = begin(rows, path, width, host);
+    weft_status status = begin(rows, path, form, host);
     return weft_cli_exit_code(status == WEFT_OK ? create(rows) : status);
 }
 
@@ -112,44 +147,109 @@ static weft_status go_on(weft_cli_rows *rows) {
     return error == 0 ? WEFT_OK : fail(rows, error, "write");
 }
 
-/* Numbers with the digits that give their bits again; null for those that JSON does not have. */
-static void put_row(struct weft_text *line, const float *values, uint32_t width, const char *id) {
+/* A number with the digits that give its bits again; null for those that JSON does not have. */
+static void put_value(struct weft_text *line, float value, bool first) {
+    if (isfinite(value)) {
+        weft_text_add(line, "%s%.9g", first ? "" : ", ", (double)value);
+    } else {
+        weft_text_add(line, "%snull", first ? "" : ", ");
+    }
+}
+
+static void put_vector(struct weft_text *line, const float *values, uint32_t width) {
+    weft_text_add(line, "\"vector\": [");
+    for (uint32_t i = 0; i < width; i++) {
+        put_value(line, values[i], i == 0);
+    }
+    weft_text_add(line, "]");
+}
+
+static void put_terms(struct weft_text *line, const weft_term *terms, uint32_t count) {
+    weft_text_add(line, "\"indices\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        weft_text_add(line, "%s%u", i > 0 ? ", " : "", terms[i].token);
+    }
+    weft_text_add(line, "], \"values\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        put_value(line, terms[i].value, i == 0);
+    }
+    weft_text_add(line, "]");
+}
+
+static int compare_terms(const void *left, const void *right) {
+    const weft_term *a = left;
+    const weft_term *b = right;
+    return (a->token > b->token) - (a->token < b->token);
+}
+
+/* Those of a sparse row, by their places. */
+static uint32_t find_terms(weft_cli_rows *rows, const float *values) {
+    const uint32_t count = weft_vector_terms(rows->terms, 0, values, rows->width);
+    if (count > 0) {
+        qsort(rows->terms, count, sizeof *rows->terms, compare_terms);
+    }
+    rows->term_count += count;
+    return count;
+}
+
+static void put_bits(struct weft_text *bytes, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_number(bytes, bits, sizeof bits);
+}
+
+static void put_json(struct weft_text *line, weft_cli_rows *rows, const float *values,
+                     const char *id) {
+    const uint32_t count = rows->terms ? find_terms(rows, values) : 0;
     weft_text_add(line, id ? "{\"id\": " : "{");
     if (id) {
         weft_text_put(line, id, strlen(id));
         weft_text_add(line, ", ");
     }
-    weft_text_add(line, "\"vector\": [");
-    for (uint32_t i = 0; i < width; i++) {
-        if (isfinite(values[i])) {
-            weft_text_add(line, "%s%.9g", i > 0 ? ", " : "", (double)values[i]);
-        } else {
-            weft_text_add(line, "%snull", i > 0 ? ", " : "");
-        }
+    if (rows->terms) {
+        put_terms(line, rows->terms, count);
+    } else {
+        put_vector(line, values, rows->width);
     }
-    weft_text_add(line, "]}\n");
+    weft_text_add(line, "}\n");
 }
 
-static void put_bits(struct weft_text *bytes, const float *values, uint32_t width) {
-    for (uint32_t i = 0; i < width; i++) {
-        uint32_t bits;
-        uint8_t stored[sizeof bits];
-        memcpy(&bits, &values[i], sizeof bits);
-        weft_store_bytes(stored, bits, sizeof stored);
-        weft_text_put(bytes, stored, sizeof stored);
+static void put_row(struct weft_text *bytes, weft_cli_rows *rows, const float *values,
+                    const char *id) {
+    if (rows->is_json) {
+        put_json(bytes, rows, values, id);
+        return;
     }
+    for (uint32_t i = 0; i < rows->width; i++) {
+        put_bits(bytes, values[i]);
+    }
+    if (rows->terms) {
+        (void)find_terms(rows, values);
+    }
+}
+
+/* The terms of a .npz stay here; of no file, nothing does. */
+static weft_status keep(weft_cli_rows *rows, const float *values, uint32_t count) {
+    for (uint32_t i = 0; rows->terms && i < count; i++) {
+        const uint32_t terms = find_terms(rows, &values[(size_t)i * rows->width]);
+        for (uint32_t k = 0; rows->is_npz && k < terms; k++) {
+            put_number(&rows->indices, rows->terms[k].token, sizeof rows->terms[k].token);
+            put_bits(&rows->values, rows->terms[k].value);
+        }
+        if (rows->is_npz) {
+            put_number(&rows->ends, rows->term_count, sizeof rows->term_count);
+        }
+    }
+    return rows->indices.failed || rows->values.failed || rows->ends.failed
+               ? weft_fail_memory(rows->host, "sparse vectors")
+               : WEFT_OK;
 }
 
 static weft_status add(weft_cli_rows *rows, const float *values, uint32_t count, char *const *ids) {
     struct weft_text bytes = {.host = *rows->host};
     weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
-        const float *row = &values[(size_t)i * rows->width];
-        if (rows->is_json) {
-            put_row(&bytes, row, rows->width, ids ? ids[i] : NULL);
-        } else {
-            put_bits(&bytes, row, rows->width);
-        }
+        put_row(&bytes, rows, &values[(size_t)i * rows->width], ids ? ids[i] : NULL);
         status = bytes.failed ? weft_fail_memory(rows->host, rows->path) : WEFT_OK;
         if (status == WEFT_OK && (bytes.length >= AT_ONCE || i + 1 == count)) {
             status = write_bytes(rows, bytes.data, bytes.length);
@@ -164,7 +264,9 @@ static weft_status add(weft_cli_rows *rows, const float *values, uint32_t count,
 int weft_cli_rows_add(weft_cli_rows *rows, const float *values, uint32_t count, char *const *ids,
                       bool sync) {
     weft_status status = rows->from ? go_on(rows) : WEFT_OK;
-    status = status == WEFT_OK ? add(rows, values, count, ids) : status;
+    if (status == WEFT_OK) {
+        status = rows->file < 0 ? keep(rows, values, count) : add(rows, values, count, ids);
+    }
     const int error = status == WEFT_OK && sync ? weft_system_sync(rows->file) : 0;
     if (status == WEFT_OK) {
         weft_cli_hash_add(&rows->hash, values, (uint64_t)count * rows->width);
@@ -179,7 +281,30 @@ void weft_cli_rows_digest(const weft_cli_rows *rows, char digest[WEFT_DIGEST_TEX
     weft_digest_text(&found, digest);
 }
 
+/* As scipy.sparse.save_npz names the parts of a CSR matrix, and as load_npz reads them. */
+static weft_status write_npz(const weft_cli_rows *rows) {
+    uint8_t shape[16];
+    weft_store_bytes(shape, rows->count, 8);
+    weft_store_bytes(shape + 8, rows->width, 8);
+    if (rows->term_count > UINT32_MAX) {
+        return weft_fail(rows->host, WEFT_UNSUPPORTED, "%s: expected at most 2^32 - 1 values",
+                         rows->path);
+    }
+    const uint32_t terms = (uint32_t)rows->term_count;
+    const struct weft_npz_member members[] = {
+        {"indices", "<i4", weft_shape_of(terms), rows->indices.data, rows->indices.length},
+        {"indptr", "<i8", weft_shape_of(rows->count + 1), rows->ends.data, rows->ends.length},
+        {"format", "|S3", {.rank = 0}, "csr", 3},
+        {"shape", "<i8", weft_shape_of(2), shape, sizeof shape},
+        {"data", "<f4", weft_shape_of(terms), rows->values.data, rows->values.length}};
+    return weft_npz_write(rows->path, members, sizeof members / sizeof *members, rows->host);
+}
+
 static weft_status place(weft_cli_rows *rows) {
+    if (!rows->path || rows->is_npz) {
+        rows->is_placed = true;
+        return rows->path ? write_npz(rows) : WEFT_OK;
+    }
     if (rows->from == rows->target) { /* nothing was added to it */
         return WEFT_OK;
     }
@@ -199,7 +324,7 @@ int weft_cli_rows_place(weft_cli_rows *rows) {
 }
 
 void weft_cli_rows_drop(weft_cli_rows *rows) {
-    if (rows->is_open && !rows->is_placed) {
+    if (rows->is_open && !rows->is_placed && rows->part) {
         (void)weft_system_remove(rows->part);
     }
     weft_cli_rows_close(rows);
@@ -212,6 +337,10 @@ void weft_cli_rows_close(weft_cli_rows *rows) {
         }
         weft_free(rows->host, rows->part);
         weft_free(rows->host, rows->target);
+        weft_free(rows->host, rows->terms);
+        weft_free(rows->host, rows->indices.data);
+        weft_free(rows->host, rows->values.data);
+        weft_free(rows->host, rows->ends.data);
     }
     *rows = (weft_cli_rows){.file = -1};
 }
@@ -281,6 +410,30 @@ static weft_status take_bits(struct reader *reader, size_t *size) {
     return WEFT_OK;
 }
 
+/* In the order in which they were written. */
+static weft_status take_terms(const struct reader *reader, const json_t *object) {
+    const json_t *places = json_object_get(object, "indices");
+    const json_t *values = json_object_get(object, "values");
+    json_int_t next = 0;
+    memset(reader->row, 0, reader->rows->width * sizeof *reader->row);
+    if (!json_is_array(places) || !json_is_array(values) ||
+        json_array_size(places) != json_array_size(values)) {
+        return fail_rows(reader, "others");
+    }
+    for (size_t i = 0; i < json_array_size(places); i++) {
+        const json_t *place = json_array_get(places, i);
+        const json_t *value = json_array_get(values, i);
+        const json_int_t at = json_is_integer(place) ? json_integer_value(place) : -1;
+        if (at < next || at >= reader->rows->width || !json_is_number(value)) {
+            return fail_rows(reader, "a value in another place");
+        }
+        reader->row[at] = (float)json_number_value(value);
+        next = at + 1;
+    }
+    reader->rows->term_count += json_array_size(places);
+    return WEFT_OK;
+}
+
 static weft_status take_values(const struct reader *reader, const json_t *object) {
     const json_t *list = json_object_get(object, "vector");
     if (!json_is_array(list) || json_array_size(list) != reader->rows->width) {
@@ -311,7 +464,8 @@ static weft_status take_object(struct reader *reader, size_t *size) {
     }
     WEFT_TRY(weft_json_parse(&object, reader->bytes + reader->begin, length, reader->path,
                              reader->rows->host));
-    const weft_status status = take_values(reader, object);
+    const weft_status status =
+        reader->rows->terms ? take_terms(reader, object) : take_values(reader, object);
     json_decref(object);
     reader->begin += next;
     *size += next;
@@ -329,6 +483,9 @@ static weft_status take_rows(struct reader *reader, uint32_t count) {
     while (rows->count < count) {
         size = 0;
         WEFT_TRY(rows->is_json ? take_object(reader, &size) : take_bits(reader, &size));
+        if (rows->terms && !rows->is_json) {
+            (void)find_terms(rows, reader->row);
+        }
         weft_cli_hash_add(&rows->hash, reader->row, rows->width);
         rows->end += size;
         rows->count++;
@@ -370,9 +527,9 @@ static weft_status reopen(weft_cli_rows *rows, const weft_cli_partial *found) {
     return check_rows(rows, from, found);
 }
 
-int weft_cli_rows_reopen(weft_cli_rows *rows, const char *path, const weft_cli_partial *found,
-                         const weft_host *host) {
-    weft_status status = begin(rows, path, found->width, host);
+int weft_cli_rows_reopen(weft_cli_rows *rows, const char *path, const weft_cli_row_form *form,
+                         const weft_cli_partial *found, const weft_host *host) {
+    weft_status status = begin(rows, path, form, host);
     status = status == WEFT_OK ? reopen(rows, found) : status;
     return weft_cli_exit_code_of_file(status);
 }

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Vectors of texts in a file that is written as they come: .npy, or where its name ends with .jsonl or .ndjson an object with "id", where there are ids, and
- * "vector" on each line. Until all are there, it is called FILE.part; that is whole rows, and perhaps a piece of one more, whenever the
- * process ends. Functions return exit codes.
+ * "vector", of sparse ones "indices" and "values", on each line. Until all are there, it is called FILE.part; that is whole rows, and
+ * perhaps a piece of one more, whenever the process ends. Sparse ones may be in a file named .npz, which is there at the end alone, as
+ * SciPy writes CSR matrices. Functions return exit codes.
  */
 #ifndef WEFT_CLI_ROWS_H
 #define WEFT_CLI_ROWS_H
 
+#include <weft/texts.h>
+
 #include "core/hash.h"
+#include "core/text.h"
 #include "partial.h"
+
+/** What a row is. */
+typedef struct weft_cli_row_form {
+    uint32_t width;
+    bool sparse; /* values besides 0 are written, with their places */
+} weft_cli_row_form;
 
 /** Zeroed: it is not open. */
 typedef struct weft_cli_rows {
@@ -19,9 +29,13 @@ typedef struct weft_cli_rows {
         from; /* the one of these that an earlier command left, until there are more rows; or null */
     int file;
     bool is_open, is_json, is_placed;
+    bool is_npz;
     uint32_t count, width;
-    uint64_t end;     /* bytes of whole rows, with the header */
-    weft_sha256 hash; /* of the rows' bits */
+    weft_term *terms; /* of sparse rows: room for those of one */
+    uint64_t term_count;
+    struct weft_text indices, values, ends; /* of a .npz: its arrays, as bytes */
+    uint64_t end;                           /* bytes of whole rows, with the header */
+    weft_sha256 hash;                       /* of the rows' bits */
 } weft_cli_rows;
 
 /** Whether there is a place for such a file: not where something other than a regular file has its name. */
@@ -29,17 +43,22 @@ bool weft_cli_rows_fit(const char *path);
 
 /** Whether the file of that name is JSON Lines. */
 bool weft_cli_rows_are_json(const char *path);
+/** Whether it is a .npz, which has sparse rows. */
+bool weft_cli_rows_are_npz(const char *path);
 
-/** Begins the file, in the place of whatever FILE.part there is. `path` and `host` outlive it. */
-int weft_cli_rows_create(weft_cli_rows *rows, const char *path, uint32_t width,
+/**
+ * Begins the file, in the place of whatever FILE.part there is. `path` and `host` outlive it. Without a path (null) there is no file: rows are
+ * counted and hashed.
+ */
+int weft_cli_rows_create(weft_cli_rows *rows, const char *path, const weft_cli_row_form *form,
                          const weft_host *host);
 
 /**
  * Goes on with FILE.part, or where there is none with FILE, behind the rows that `found` says: they must have its digest, and what is behind them is
  * cut off.
  */
-int weft_cli_rows_reopen(weft_cli_rows *rows, const char *path, const weft_cli_partial *found,
-                         const weft_host *host);
+int weft_cli_rows_reopen(weft_cli_rows *rows, const char *path, const weft_cli_row_form *form,
+                         const weft_cli_partial *found, const weft_host *host);
 
 /** Writes `count` rows more; ids [count] as JSON, or null. With `sync` the device has them behind the call. */
 int weft_cli_rows_add(weft_cli_rows *rows, const float *values, uint32_t count, char *const *ids,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <weft/arithmetic.h>
 #include <weft/model.h>
+#include <weft/movement.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +39,7 @@ struct weft_model {
     struct weft_network *images; /* of two towers, that which the network is not; or null */
     char *images_config;         /* with it: what its config.json would be */
     bool headless;
+    struct weft_logit_score score;    /* its task is then that of a classifier with one label */
     struct weft_embedding *embedding; /* or null */
     weft_tokenizer *tokenizer;
     weft_model_info info;
@@ -257,36 +260,86 @@ static void limit_length(weft_model *model, const struct weft_embedding *embeddi
 static weft_status describe_embedding(weft_model *model) {
     const struct weft_embedding *embedding = model->embedding;
     weft_model_info *info = &model->info;
-    WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding, info->hidden_size));
+    const bool sparse = weft_embedding_is_sparse(embedding);
+    WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding,
+                                 sparse ? info->vocabulary : info->hidden_size));
     info->task = WEFT_TASK_EMBED;
     info->label_count = 0;
     info->multi_label = false;
-    model->headless = !weft_embedding_is_of_head(embedding);
+    model->headless = !sparse && !weft_embedding_is_of_head(embedding);
     return WEFT_OK;
 }
 
-/* A CrossEncoder's folder: a classifier, and how its logit becomes a score. */
-static void take_pair_score(weft_model_info *info, const struct weft_embedding *embedding) {
-    if (embedding->has_activation) {
-        info->raw_scores = embedding->raw_scores;
+static void free_labels(weft_model *model) {
+    /* Not label_count: a model that gives embeddings has lost its labels, but not their names. */
+    for (char **label = model->default_labels; label && *label; label++) {
+        weft_free(&model->host, *label);
     }
+    weft_free(&model->host, model->default_labels);
+    model->default_labels = NULL;
+}
+
+static weft_status check_token(const weft_model *model, const char *field, int64_t token) {
+    return token < (int64_t)model->info.vocabulary
+               ? WEFT_OK
+               : weft_fail(&model->host, WEFT_BAD_FILE,
+                           "LogitScore: %s: expected a token from 0 to %u, found %lld", field,
+                           model->info.vocabulary - 1, (long long)token);
+}
+
+/* A language model in the place of a classifier: its logits for the next token are the score. */
+static weft_status take_logit_score(weft_model *model, const struct weft_logit_score *score) {
+    weft_model_info *info = &model->info;
+    if (info->task != WEFT_TASK_CAUSAL_LM || !model->network) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "modules.json: expected a causal language model in config.json, as "
+                         "LogitScore follows, found task %s",
+                         weft_task_name(info->task));
+    }
+    WEFT_TRY(check_token(model, "true_token_id", score->yes));
+    WEFT_TRY(check_token(model, "false_token_id", score->no));
+    model->score = *score;
+    info->task = WEFT_TASK_CLASSIFY;
+    info->label_count = 1;
+    info->multi_label = true;
+    info->by_template = score->by_template;
+    free_labels(model);
+    return make_default_labels(model);
+}
+
+/* A CrossEncoder's folder: what scores a pair, and how its logit becomes a score. */
+static weft_status take_pair_score(weft_model *model, const struct weft_embedding *embedding) {
+    if (embedding->score.is_there) {
+        WEFT_TRY(take_logit_score(model, &embedding->score));
+    }
+    if (embedding->has_activation) {
+        model->info.raw_scores = embedding->raw_scores;
+    }
+    return WEFT_OK;
 }
 
 static weft_status take_embedding(weft_model *model, struct weft_embedding *embedding) {
     limit_length(model, embedding);
     if (embedding->scores_pairs) {
-        take_pair_score(&model->info, embedding);
+        const weft_status status = take_pair_score(model, embedding);
         weft_embedding_destroy(&embedding);
-        return WEFT_OK;
+        return status;
     }
-    if (model->info.task != WEFT_TASK_HIDDEN) {
+    const bool sparse = weft_embedding_is_sparse(embedding);
+    if (model->info.task != (sparse ? WEFT_TASK_MASKED_LM : WEFT_TASK_HIDDEN)) {
         weft_embedding_destroy(&embedding);
         return weft_fail(&model->host, WEFT_UNSUPPORTED,
-                         "modules.json: expected an encoder in config.json, found task %s",
+                         "modules.json: expected %s in config.json, found task %s",
+                         sparse ? "a masked language model" : "an encoder",
                          weft_task_name(model->info.task));
     }
     model->embedding = embedding;
     return describe_embedding(model);
+}
+
+/* Neither the classifier of a CrossEncoder nor a masked language model. */
+static bool asks_encoder(const struct weft_embedding *embedding) {
+    return embedding && !embedding->scores_pairs && !weft_embedding_is_sparse(embedding);
 }
 
 /* `encoder`: what the config's architectures say does not matter, as its head is not run. */
@@ -413,8 +466,8 @@ static weft_status load_any_folder(weft_model **out, const char *folder, const w
             ? load_static(&model, embedding->encoder, WEFT_BAG_SENTENCE_TRANSFORMERS, host)
         : !embedding && weft_static_model_is_there(folder)
             ? load_static(&model, folder, WEFT_BAG_MODEL2VEC, host)
-            : load_folder(&model, embedding ? embedding->encoder : folder,
-                          embedding && !embedding->scores_pairs, host);
+            : load_folder(&model, embedding ? embedding->encoder : folder, asks_encoder(embedding),
+                          host);
     if (model && embedding) {
         status = take_embedding(model, embedding);
     } else {
@@ -652,11 +705,7 @@ void weft_model_destroy(weft_model **address) {
     weft_program_destroy(&model->program);
     weft_tokenizer_destroy(&model->tokenizer);
     weft_embedding_destroy(&model->embedding);
-    /* Not label_count: a model that gives embeddings has lost its labels, but not their names. */
-    for (char **label = model->default_labels; label && *label; label++) {
-        weft_free(&host, *label);
-    }
-    weft_free(&host, model->default_labels);
+    free_labels(model);
     weft_free(&host, model);
 }
 
@@ -691,6 +740,7 @@ struct weft_model_parts weft_model_parts(const weft_model *model) {
                                                                   : model->program->checkpoint,
                                      .tokenizer = model->tokenizer,
                                      .embedding = model->embedding,
+                                     .score = model->score,
                                      .headless = model->headless};
 }
 
@@ -712,9 +762,11 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
 
 /* ---- tokens ---- */
 
+/* What a chat template makes has its special tokens in it. */
 static bool takes_special(const weft_model *model) {
-    return model->info.task != WEFT_TASK_CAUSAL_LM ||
-           weft_tokenizer_marks_prompts(model->tokenizer);
+    return model->score.by_template ? false
+                                    : model->info.task != WEFT_TASK_CAUSAL_LM ||
+                                          weft_tokenizer_marks_prompts(model->tokenizer);
 }
 
 static weft_status encode(struct weft_encoded *encoded, const weft_model *model,
@@ -751,6 +803,12 @@ weft_status weft_model_encode(weft_encoding *encoding, weft_model *model,
         .with_offsets = true,
         .maximum = params->max_tokens > 0 ? params->max_tokens : model->info.max_length};
     struct weft_encoded encoded = {0};
+    if (params->pair && model->score.by_template) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "the folder puts pairs into a chat template (modality_config: message), "
+                         "which weft.CrossEncoder and Model.rerank of the Python package do: "
+                         "expected a text without a pair");
+    }
     WEFT_TRY(encode(&encoded, model, &request));
     if (encoded.count == 0) {
         weft_encoded_clear(&encoded, &model->host);
@@ -815,6 +873,12 @@ weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint
     WEFT_GIVEN(weft_model_host(model), model, text, size);
     WEFT_GIVEN_LIST(weft_model_host(model), tokens, count);
     return weft_tokenizer_decode(model->tokenizer, tokens, count, text, size);
+}
+
+weft_status weft_model_get_piece(weft_model *model, int32_t token, char **text, size_t *size) {
+    WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), model, text, size);
+    return weft_tokenizer_piece(model->tokenizer, token, text, size);
 }
 
 void weft_text_free(weft_model *model, char **text) {
@@ -979,19 +1043,50 @@ static weft_status check_output(const weft_model *model, const weft_graph *graph
                      weft_shape_text(found, text[1]));
 }
 
+/* logit [B, V] of a token: [B, 1]. */
+static weft_status take_logit(weft_tensor *out, weft_graph *graph, weft_tensor logits,
+                              uint32_t token) {
+    return weft_graph_slice(out, graph, logits, 1, token, 1, 1);
+}
+
+/* The score f32 [B, 1] of the logits f32 [B, 1, V] for the token behind each sequence. */
+static weft_status add_score(weft_tensor *out, const struct weft_logit_score *score,
+                             weft_graph *graph) {
+    weft_shape shape;
+    weft_tensor logits = *out;
+    weft_tensor no = {0};
+    WEFT_TRY(weft_graph_get_tensor(graph, logits, &shape, NULL));
+    WEFT_TRY(weft_graph_reshape(&logits, graph, logits, weft_shape_of(shape.dim[0], shape.dim[2])));
+    WEFT_TRY(take_logit(out, graph, logits, score->yes));
+    if (score->no < 0) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(take_logit(&no, graph, logits, (uint32_t)score->no));
+    return weft_graph_binary(out, graph, WEFT_BINARY_SUBTRACT, *out, no);
+}
+
+static enum weft_network_end end_of(const weft_model *model) {
+    return model->headless         ? WEFT_END_HEADLESS
+           : model->score.is_there ? WEFT_END_LAST
+                                   : WEFT_END_HEAD;
+}
+
 static weft_status build_model(weft_tensor *out, weft_model *model, weft_graph *graph,
                                const weft_model_inputs *inputs,
                                struct weft_layer_outputs *outputs) {
     WEFT_TRY(check_inputs(model, graph, inputs));
     WEFT_TRY(check_outputs(model, outputs));
     WEFT_TRY(model->network
-                 ? weft_network_build(out, model->network, graph, inputs, model->headless, outputs)
+                 ? weft_network_build(out, model->network, graph, inputs, end_of(model), outputs)
                  : weft_program_build_task(out, graph, model->program, inputs));
     if (outputs && outputs->attentions && outputs->maps == 0) {
         return weft_fail(&model->host, WEFT_UNSUPPORTED,
                          "attentions: expected a model with softmax attention, found mixing %s, "
                          "which has no attention maps",
                          model->info.mixing);
+    }
+    if (model->score.is_there && !model->headless) {
+        WEFT_TRY(add_score(out, &model->score, graph));
     }
     if (model->embedding && model->info.task == WEFT_TASK_EMBED) {
         WEFT_TRY(weft_embedding_build(out, model->embedding, graph, *out, inputs->lengths));

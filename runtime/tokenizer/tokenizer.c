@@ -588,3 +588,40 @@ weft_status weft_tokenizer_decode(const weft_tokenizer *tokenizer, const int32_t
         return weft_spm_tokenizer_decode(tokenizer->spm, ids, count, text, size);
     }
 }
+
+/* Not copied; `byte` has room for one of the byte tokenizer's. */
+static const char *piece_of(const weft_tokenizer *tokenizer, int32_t id, char *byte, size_t *size) {
+    switch (tokenizer->kind) {
+    case KIND_BYTES:
+        *byte = (char)id;
+        *size = 1;
+        return id >= 0 && id <= UINT8_MAX ? byte : NULL;
+    case KIND_JSON:
+        return weft_json_tokenizer_piece(tokenizer->json, id, size);
+    default:
+        return weft_spm_tokenizer_piece(tokenizer->spm, id, size);
+    }
+}
+
+weft_status weft_tokenizer_piece(const weft_tokenizer *tokenizer, int32_t id, char **text,
+                                 size_t *size) {
+    const weft_host *host = &tokenizer->host;
+    char byte = 0;
+    size_t length = 0;
+    if (tokenizer->kind == KIND_NONE) {
+        return weft_fail(host, WEFT_UNSUPPORTED, "no tokenizer: %s", tokenizer->reason);
+    }
+    const char *piece = piece_of(tokenizer, id, &byte, &length);
+    if (!piece) {
+        return WEFT_NOT_FOUND;
+    }
+    char *copy = weft_alloc(host, length + 1);
+    if (!copy) {
+        return weft_fail_memory(host, "a token's text");
+    }
+    memcpy(copy, piece, length);
+    copy[length] = '\0';
+    *text = copy;
+    *size = length;
+    return WEFT_OK;
+}

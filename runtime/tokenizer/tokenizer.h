@@ -145,4 +145,11 @@ weft_status weft_tokenizer_encode_ids(const weft_tokenizer *tokenizer, const cha
 weft_status weft_tokenizer_decode(const weft_tokenizer *tokenizer, const int32_t *ids,
                                   uint32_t count, char **text, size_t *size);
 
+/**
+ * A token as the vocabulary has it, in the memory of the tokenizer's host (weft_free), with a zero behind. WEFT_NOT_FOUND, of which
+ * nothing is said, for a token that it does not have; WEFT_UNSUPPORTED for "none", with the reason; WEFT_OUT_OF_HOST_MEMORY.
+ */
+weft_status weft_tokenizer_piece(const weft_tokenizer *tokenizer, int32_t id, char **text,
+                                 size_t *size);
+
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as what `weft embed --resume` finds beside its rows, which are 2 of 3 values: it is refused, or it is of these or the first. */
+/*
+ * Any bytes as what `weft embed --resume` finds: beside its rows, which are 2 of 3 values, it is refused, or it is of these or the first;
+ * as sparse rows in JSON Lines, it is refused, or has the two of zeros that it is said to have.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,8 +29,24 @@ static const char *write_rows(void) {
     return fuzz_write("rows.npy", file, sizeof file);
 }
 
+static const float values[ROWS * WIDTH];
+
+static void try_sparse(const uint8_t *data, size_t size) {
+    const weft_cli_row_form form = {.width = WIDTH, .sparse = true};
+    size_t left = 0;
+    const weft_host host = fuzz_small_host(&left, MEMORY);
+    weft_cli_partial found = {.count = ROWS, .width = WIDTH};
+    weft_cli_rows rows = {.is_open = false};
+    weft_cli_digest(values, ROWS * WIDTH, found.rows);
+    const char *path = fuzz_write("rows.jsonl", data, size);
+    const int code = weft_cli_rows_reopen(&rows, path, &form, &found, &host);
+    fuzz_expect(code != WEFT_CLI_FINE || (rows.count == ROWS && rows.end <= size));
+    weft_cli_rows_close(&rows);
+    fuzz_expect(left == MEMORY);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const float values[ROWS * WIDTH] = {0};
+    const weft_cli_row_form form = {.width = WIDTH};
     char digest[WEFT_DIGEST_TEXT_SIZE];
     size_t left = 0;
     const weft_host host = fuzz_small_host(&left, MEMORY);
@@ -37,10 +56,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(expected.model, zeros, sizeof zeros);
     memcpy(expected.prompt, zeros, sizeof zeros);
     (void)fuzz_write("rows.npy.resume", data, size);
+    try_sparse(data, size);
     const char *path = write_rows();
     if (weft_cli_partial_read(&found, path, &expected, &host) == WEFT_CLI_FINE) {
         fuzz_expect(found.count > 0 && found.width == WIDTH);
-        const int code = weft_cli_rows_reopen(&rows, path, &found, &host);
+        const int code = weft_cli_rows_reopen(&rows, path, &form, &found, &host);
         fuzz_expect((code == WEFT_CLI_FINE) ==
                     (found.count <= ROWS &&
                      strcmp(found.rows,

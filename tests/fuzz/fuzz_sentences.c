@@ -34,6 +34,17 @@ static const struct fuzz_field pooling[] = {
     {FUZZ_FIELD("pooling_mode_other", "false", "true")},
     {FUZZ_FIELD("include_prompt", "true", "false")},
     {.name = NULL}};
+static const struct fuzz_field splade[] = {
+    {FUZZ_FIELD("pooling_strategy", "\"max\"", "\"sum\"", "\"mean\"", "null")},
+    {FUZZ_FIELD("activation_function", "\"relu\"", "\"log1p_relu\"", "\"gelu\"", "null")},
+    {FUZZ_FIELD("word_embedding_dimension", "8", "null")},
+    {FUZZ_FIELD("chunk_size", "null", "1")},
+    {.name = NULL}};
+static const struct fuzz_field score[] = {
+    {FUZZ_FIELD("true_token_id", "0", "2147483646", "2147483647")},
+    {FUZZ_FIELD("false_token_id", "1", "null", "-1")},
+    {FUZZ_FIELD("module_input_name", "\"causal_logits\"", "\"scores\"")},
+    {.name = NULL}};
 static const struct fuzz_field dense[] = {
     {FUZZ_FIELD("in_features", "8", "16", "4")},
     {FUZZ_FIELD("out_features", "4", "8", "16777216")},
@@ -50,11 +61,21 @@ static const struct fuzz_field sentences[] = {
     {FUZZ_FIELD("default_prompt_name", "\"query\"", "null", "\"none\"")},
     {FUZZ_FIELD("truncate_dim", "3", "null", "8", "2147483647")},
     {FUZZ_FIELD("similarity_fn_name", "\"dot\"", "\"cosine\"", "null", "\"manhattan\"")},
-    {FUZZ_FIELD("model_type", "\"SentenceTransformer\"", "\"CrossEncoder\"")},
+    {FUZZ_FIELD("model_type", "\"SentenceTransformer\"", "\"CrossEncoder\"", "\"SparseEncoder\"",
+                "\"SparseEncoder\"")},
+    {FUZZ_FIELD("max_active_dims", "3", "null", "0", "2147483647")},
     {FUZZ_FIELD("activation_fn", "\"torch.nn.modules.linear.Identity\"",
                 "\"torch.nn.modules.activation.Sigmoid\"")},
     {.name = NULL}};
 static const struct fuzz_field lengths[] = {
+    {FUZZ_FIELD("transformer_task", "\"fill-mask\"", "\"text-generation\"",
+                "\"feature-extraction\"")},
+    {FUZZ_FIELD("module_output_name", "\"token_embeddings\"", "\"causal_logits\"")},
+    {FUZZ_FIELD("modality_config",
+                "{\"text\":{\"method\":\"forward\",\"method_output_name\":\"logits\"}}",
+                "{\"message\":{\"method\":\"forward\",\"method_output_name\":\"logits\",\"format\":"
+                "\"flat\"}}",
+                "{\"message\":[]}", "{\"message\":null}", "{\"text\":3}")},
     {FUZZ_FIELD("max_seq_length", "16", "null", "16777216")},
     {FUZZ_FIELD("do_lower_case", "false", "true")},
     {.name = NULL}};
@@ -66,6 +87,8 @@ static const struct {
     const struct fuzz_field *fields;
 } files[] = {{"1_Pooling/config.json", pooling},
              {"2_Dense/config.json", dense},
+             {"4_SpladePooling/config.json", splade},
+             {"5_LogitScore/config.json", score},
              {"config_sentence_transformers.json", sentences},
              {"sentence_bert_config.json", lengths},
              {"tokenizer_config.json", tokenizer}};
@@ -75,14 +98,20 @@ static const struct {
 static void make_modules(char text[FUZZ_TEXT_SIZE], struct fuzz_choices *choices) {
     static const struct {
         const char *type, *path;
-    } modules[] = {{"Dense", "2_Dense"}, {"Normalize", "3_Normalize"}, {"Pooling", "1_Pooling"},
-                   {"Transformer", ""},  {"Dense", "../2_Dense"},      {"Dense", "missing"},
-                   {"Dropout", ""},      {"Dense", "1_Pooling"},       {"StaticEmbedding", ""}};
-    const uint32_t count = 2 + fuzz_choose(choices, 6);
+    } modules[] = {{"Dense", "2_Dense"},     {"Normalize", "3_Normalize"},
+                   {"Pooling", "1_Pooling"}, {"Transformer", ""},
+                   {"Dense", "../2_Dense"},  {"Dense", "missing"},
+                   {"Dropout", ""},          {"Dense", "1_Pooling"},
+                   {"StaticEmbedding", ""},  {"SpladePooling", "4_SpladePooling"},
+                   {"MLMTransformer", ""},   {"LogitScore", "5_LogitScore"}};
+    static const uint32_t starts[][2] = {{3, 2}, {3, 2}, {3, 2}, {10, 9}, {3, 9}, {3, 11}};
+    const uint32_t start = fuzz_choose(choices, sizeof starts / sizeof *starts);
+    const uint32_t count = 2 + fuzz_choose(choices, start < 3 ? 6 : 2);
     const bool usual = fuzz_choose(choices, 8) < 7;
     fuzz_append(text, "[");
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t kind = usual && i < 2 ? 3 - i : fuzz_choose(choices, usual ? 2 : 9);
+        const uint32_t kind =
+            usual && i < 2 ? starts[start][i] : fuzz_choose(choices, usual ? 2 : 12);
         fuzz_append(text, i == 0 ? "{\"type\":\"sentence_transformers.models."
                                  : ",{\"type\":\"sentence_transformers.models.");
         fuzz_append(text, modules[kind].type);
@@ -102,9 +131,9 @@ static void make_folder(void) {
         "\"linear.bias\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[128,144]},"
         "\"residual.weight\":{\"dtype\":\"F32\",\"shape\":[4,8],\"data_offsets\":[144,272]}}";
     static bool made;
-    const char *const names[] = {"1_Pooling", "2_Dense"};
+    const char *const names[] = {"1_Pooling", "2_Dense", "4_SpladePooling", "5_LogitScore"};
     uint8_t weights[8 + sizeof header - 1 + 272] = {0};
-    for (size_t i = 0; !made && i < 2; i++) {
+    for (size_t i = 0; !made && i < sizeof names / sizeof *names; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", fuzz_folder(), names[i]);
         fuzz_expect(mkdir(path, 0700) == 0);
@@ -161,10 +190,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fill_folder(&choices);
     const weft_status status = weft_embedding_load(&embedding, fuzz_folder(), &host);
     fuzz_expect((status == WEFT_OK) == (embedding != NULL));
+    if (embedding && embedding->score.is_there) {
+        fuzz_expect(embedding->scores_pairs && embedding->step_count == 0 &&
+                    embedding->score.yes < INT32_MAX && embedding->score.no < INT32_MAX &&
+                    embedding->score.no >= -1);
+    }
     if (embedding && !embedding->scores_pairs) {
         weft_embed_info info = {0};
         weft_embedding_describe(embedding, &info);
-        fuzz_expect(embedding->step_count > 0 && embedding->steps[0].pooling_count > 0);
+        fuzz_expect(embedding->step_count > 0 &&
+                    info.sparse == (embedding->steps[0].pooling_count == 0));
         expect_vectors(embedding, &host);
     }
     weft_embedding_destroy(&embedding);

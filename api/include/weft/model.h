@@ -160,6 +160,11 @@ typedef struct weft_model_info {
     const char *tokenizer; /**< "bytes", "sentencepiece", "tokenizer.json" or "none" */
     /** A pair's score is the value of its only label: of a regression, or where activation_fn is Identity. Else its sigmoid. */
     bool raw_scores;
+    /**
+     * A pair's score is that of the text that the folder's chat template makes of it (a LogitScore of sentence-transformers): the model
+     * takes such texts, and weft_model_encode no pairs.
+     */
+    bool by_template;
     /** The input is images, "pixels" f32 [B, image_channels, image_size, image_size], of exact_length patches; 0: it is not */
     uint32_t image_size;
     uint32_t image_channels;
@@ -262,6 +267,8 @@ typedef struct weft_embed_params {
     uint32_t prompt_tokens;
     /** A vector's first values are its result, before they are normalized; more than there are: all; 0: as the folder says */
     uint32_t dimension;
+    /** Of sparse vectors: so many of the largest values are the result, of equal ones the first, others are 0; 0: as the folder says */
+    uint32_t max_terms;
 } weft_embed_params;
 
 #ifndef __cplusplus
@@ -270,7 +277,7 @@ typedef struct weft_embed_params {
 
 /**
  * Makes a model give embeddings: its task is then WEFT_TASK_EMBED, whatever its head is. A folder with a modules.json
- * of sentence-transformers (Transformer, Pooling, Normalize, Dense) is loaded as such, and keeps its pooling. The
+ * of sentence-transformers (Transformer, Pooling, Normalize, Dense; MLMTransformer, SpladePooling) is loaded as such, and keeps its pooling. The
  * newest call decides for plans compiled later; a pooling of 0 keeps the previous one.
  * Errors: WEFT_INVALID_ARGUMENT for a pooling if the folder has one, if neither has one, and for unknown bits;
  * WEFT_UNSUPPORTED for a program, or a model of pairs.
@@ -295,6 +302,9 @@ typedef struct weft_embed_info {
         *default_prompt;    /**< name of the prompt to use unless another is requested, or null */
     uint32_t prompt_tokens; /**< as passed to weft_model_set_embedding */
     uint32_t dimension;     /**< as passed, or the folder's truncate_dim; 0: all values */
+    /** Vectors have a value for each token of the vocabulary, most of them 0: weft_vector_terms, weft_model_get_piece */
+    bool sparse;
+    uint32_t max_terms; /**< of these, how many of the largest count (max_active_dims); 0: all */
 } weft_embed_info;
 
 /** Errors: WEFT_UNSUPPORTED for a model of another task. */
@@ -374,6 +384,15 @@ WEFT_API void weft_tokens_free(weft_model *model, int32_t **tokens);
 WEFT_API weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint32_t count,
                                            char **text, size_t *size);
 WEFT_API void weft_text_free(weft_model *model, char **text);
+
+/**
+ * A token as the vocabulary has it, special ones and "##ing" too: *size bytes and a terminating zero, allocated through the model's
+ * weft_host; free it with weft_text_free. A token that is a byte need not be valid UTF-8.
+ * WEFT_NOT_FOUND for a token that the tokenizer does not have, as a vocabulary may have more rows than it has tokens. Errors: WEFT_UNSUPPORTED
+ * without a tokenizer (the message says what is missing).
+ */
+WEFT_API weft_status weft_model_get_piece(weft_model *model, int32_t token, char **text,
+                                          size_t *size);
 
 /* ---- parts of texts ---- */
 

@@ -47,7 +47,8 @@ typedef struct weft_vectors_params {
     /** The name of one of the model's prompts, or the text itself; "": none; null: the folder's default */
     const char *prompt;
     bool prompt_is_text; /**< `prompt` is a text, also where it is some prompt's name */
-    uint32_t dimension;  /**< of weft_embed_params */
+    uint32_t dimension;  /**< of weft_embed_params, as the next */
+    uint32_t max_terms;
 } weft_vectors_params;
 
 #ifndef __cplusplus
@@ -224,6 +225,22 @@ typedef struct weft_rank_params {
  */
 WEFT_API weft_status weft_texts_rank(weft_ranked *ranked, weft_texts *texts,
                                      const weft_rank_params *params);
+
+/* ---- sparse vectors ---- */
+
+/** A token of a sparse vector, and its weight. */
+typedef struct weft_term {
+    uint32_t token;
+    float value;
+} weft_term;
+
+/**
+ * The values of a vector f32 [width] that are not 0, the largest first, equal ones by token: at most the first `most` of them, 0: all. `terms`
+ * has room for `most`, or else for width. Returns how many there are. Of a model with weft_embed_info.sparse these are its terms, and
+ * `most` should be max_terms or less. Thread safe. 0 for null.
+ */
+WEFT_API uint32_t weft_vector_terms(weft_term *terms, uint32_t most, const float *vector,
+                                    uint32_t width);
 
 /* ---- search ---- */
 

@@ -769,6 +769,16 @@ class model : public handle<::weft_model, weft_model_destroy> {
         }
         return text(get(), made, size);
     }
+    /** weft_model_get_piece of weft/model.h. The model outlives the text. */
+    result<text> piece(std::int32_t token) noexcept {
+        char *made = nullptr;
+        std::size_t size = 0;
+        const weft_status code = weft_model_get_piece(get(), token, &made, &size);
+        if (code != WEFT_OK) {
+            return code;
+        }
+        return text(get(), made, size);
+    }
     /** weft_model_find_entities of weft/model.h: calls take(const weft_text_span &) for each, in their order. */
     template <typename Take>
     status find_entities(const ::weft_encoding &encoding, const float *logits, Take &&take) {
@@ -3826,6 +3836,12 @@ inline void rank(::weft_ranked &ranked, uint32_t count) noexcept {
     weft_rank(&ranked, count);
 }
 
+/** weft_vector_terms of weft/texts.h. */
+[[nodiscard]] inline uint32_t vector_terms(::weft_term &terms, uint32_t most, const float *vector,
+                                           uint32_t width) noexcept {
+    return weft_vector_terms(&terms, most, vector, width);
+}
+
 /** weft_text_find_part of weft/texts.h. */
 [[nodiscard]] inline ::weft_text_part text_find_part(std::string_view text, size_t begin,
                                                      size_t end) noexcept {
@@ -3975,6 +3991,7 @@ using texts_run_params = ::weft_texts_run_params;
 using texts_info = ::weft_texts_info;
 using ranked = ::weft_ranked;
 using rank_params = ::weft_rank_params;
+using term = ::weft_term;
 using search_params = ::weft_search_params;
 using text_part = ::weft_text_part;
 using receipt_params = ::weft_receipt_params;

@@ -84,6 +84,9 @@ CALLS = [
     ("Model.embed", lambda m: m.embed(3), "texts: expected a text, or several, found int"),
     ("Model.embed", lambda m: m.embed("a", batch_size=0), "batch_size: .* found 0"),
     ("Model.embed", lambda m: m.embed("a", pooling="sum"), "pooling: expected one of"),
+    ("Model.embed_sparse", lambda m: m.embed_sparse("a", batch_size=0), "batch_size: .* found 0"),
+    ("Model.embed_sparse", lambda m: m.embed_sparse("a", max_terms=0), "max_terms: .* found 0"),
+    ("Model.terms", lambda m: m.terms(np.ones((2, 3))), "embeddings: expected vectors of 0 values"),
     ("Model.rerank", lambda m: m.rerank("a", 3), "texts: expected a text, or several, found int"),
     ("Model.entities", lambda m: m.entities(3), "texts: expected a text, or several, found int"),
     ("Model.answer", lambda m: m.answer("a", "b", max_tokens=0), "max_tokens: .* found 0"),
@@ -99,6 +102,7 @@ CALLS = [
     ("Graph.compile", lambda m: weft.Graph().compile("processor"), "device: expected a weft.Device"),
     ("Graph.compile", lambda m: weft.Graph().compile(m.device, implementation=3), "implementation: expected a text"),
     ("SentenceTransformer", lambda m: weft.SentenceTransformer(3), "model_name_or_path: expected a path, found int"),
+    ("SparseEncoder", lambda m: weft.SparseEncoder(3), "model_name_or_path: expected a path, found int"),
     ("CrossEncoder", lambda m: weft.CrossEncoder("a", prompts=3, model_kwargs=[]), "model_kwargs: expected a dict, found list"),
     ("Weight", lambda m: weft.Weight(["a"]), "a weight: expected numbers"),
     ("Weight", lambda m: weft.Weight(None, "gamma"), "gamma: expected numbers"),
@@ -162,7 +166,7 @@ def test_every_public_function_is_tried():
     public = {name for name in weft.__all__ if callable(getattr(weft, name)) and name not in mixers}
     without = {"Answer", "Classification", "DeviceInfo", "DeviceStats", "Encoding", "Entity", "Found", "Launch", "ModelInfo",
                "Operand", "Outputs", "Plan", "PlanInfo", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Record",
-               "State", "Symbol", "Table", "Tensor", "default_device", "devices"}
+               "SparseVectors", "State", "Symbol", "Table", "Tensor", "default_device", "devices"}
     raised = {name for name in public if isinstance(getattr(weft, name), type) and issubclass(getattr(weft, name), Exception)}
     assert public - raised - without <= tried, "it has no parameter, is made by others, or has a case above"
     assert {f"{module}.{name}" for module in ("features", "flt") for name, function in vars(getattr(weft, module)).items()

@@ -157,9 +157,28 @@ def test_what_a_cross_encoder_cannot_have_is_named(folder, device):
         weft.load(folder, device)
     write_json(folder / "config_sentence_transformers.json", {"model_type": "CrossEncoder"})
     modules = json.loads((folder / "modules.json").read_text("utf-8"))
-    write_json(folder / "modules.json", [*modules, {"idx": 1, "name": "1", "path": "1_LogitScore",
-                                               "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"}])
-    with pytest.raises(weft.Unsupported, match="LogitScore"):
+    kinds = (("sentence_transformers.base.modules.dense.Dense", "with LogitScore behind it.*Dense"),
+             ("sentence_transformers.cross_encoder.modules.logit_score.LogitScore", "sentence_bert_config.json"))
+    write_json(folder / "1_LogitScore" / "config.json", {"true_token_id": 1})
+    for kind, named in kinds:
+        write_json(folder / "modules.json", [*modules, {"idx": 1, "name": "1", "path": "1_LogitScore", "type": kind}])
+        with pytest.raises(weft.Unsupported, match=named):
+            weft.load(folder, device)
+    write_json(folder / "sentence_bert_config.json", {"modality_config": {"text": {}}})
+    with pytest.raises(weft.Unsupported, match="expected a causal language model.*classify"):
+        weft.load(folder, device)
+
+
+def test_multi_vector_encoders_are_refused_with_a_way_out(folder, device):
+    """ColBERT's, of sentence-transformers and of PyLate."""
+    modules = json.loads((folder / "modules.json").read_text("utf-8"))
+    for kind in ("sentence_transformers.multi_vector_encoder.modules.multi_vector_mask.MultiVectorMask",
+                 "pylate.models.Dense.Dense"):
+        write_json(folder / "modules.json", [modules[0], {"idx": 1, "name": "1", "path": "1_Dense", "type": kind}])
+        with pytest.raises(weft.Unsupported, match=f"from_torch.*{kind}"):
+            weft.load(folder, device)
+    write_json(folder / "config_sentence_transformers.json", {"model_type": "MultiVectorEncoder"})
+    with pytest.raises(weft.Unsupported, match="model_type.*from_torch.*MultiVectorEncoder"):
         weft.load(folder, device)
 
 

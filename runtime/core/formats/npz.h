@@ -38,4 +38,20 @@ weft_status weft_npz_look(weft_npy *npy, const weft_npz *npz, const char *name);
  */
 weft_status weft_npz_get(weft_npy *npy, const weft_npz *npz, const char *name, uint64_t limit);
 
+/** An array to be written. */
+struct weft_npz_member {
+    const char *name;  /**< without ".npy" */
+    const char *descr; /**< NumPy's type string */
+    weft_shape shape;
+    const void *data; /**< little-endian, row-major, `size` bytes */
+    size_t size;
+};
+
+/**
+ * Writes an archive of stored members as weft_file_write does, whose errors it has: equal arrays are equal files, without times. WEFT_UNSUPPORTED
+ * for more than 4 GiB. host may be null.
+ */
+weft_status weft_npz_write(const char *path, const struct weft_npz_member *members, uint32_t count,
+                           const weft_host *host);
+
 #endif

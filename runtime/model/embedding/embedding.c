@@ -31,10 +31,41 @@ static weft_status read_optional(json_t **object, char **path, const char *folde
     return is_there(*path) ? weft_json_read(object, *path, host) : WEFT_OK;
 }
 
+/* SpladePooling behind a Transformer that does not say it is a masked language model would pool hidden states. */
+static weft_status check_words(const struct weft_embedding *embedding,
+                               const weft_json_fields *fields) {
+    return embedding->predicts || weft_json_has(fields, "transformer_task")
+               ? WEFT_OK
+               : weft_json_fail(fields, WEFT_UNSUPPORTED, "transformer_task",
+                                "\"fill-mask\", as SpladePooling follows", NULL);
+}
+
+/* Whether pairs go through the chat template: those of a language model do where its folder has that way. */
+static weft_status read_ways(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    const json_t *ways = json_object_get(fields->object, "modality_config");
+    const json_t *message = json_object_get(ways, "message");
+    embedding->score.by_template = message && !json_is_null(message);
+    return json_is_object(ways)
+               ? WEFT_OK
+               : weft_json_fail(fields, WEFT_UNSUPPORTED, "modality_config",
+                                "an object that says whether pairs go through a chat template",
+                                ways);
+}
+
+static enum weft_encoder_use use_of(const struct weft_embedding *embedding) {
+    return embedding->score.is_there             ? WEFT_ENCODER_OF_SCORES
+           : embedding->scores_pairs             ? WEFT_ENCODER_OF_PAIRS
+           : weft_embedding_is_sparse(embedding) ? WEFT_ENCODER_OF_WORDS
+                                                 : WEFT_ENCODER_OF_TEXTS;
+}
+
 static weft_status read_length(struct weft_embedding *embedding, const weft_json_fields *fields) {
+    const enum weft_encoder_use use = use_of(embedding);
     int64_t length = 0;
     bool lowers = false;
-    WEFT_TRY(weft_embedding_check_encoder(fields, embedding->scores_pairs));
+    WEFT_TRY(weft_embedding_check_encoder(fields, use));
+    WEFT_TRY(use == WEFT_ENCODER_OF_WORDS ? check_words(embedding, fields) : WEFT_OK);
+    WEFT_TRY(use == WEFT_ENCODER_OF_SCORES ? read_ways(embedding, fields) : WEFT_OK);
     WEFT_TRY(weft_json_optional_integer(&length, fields, "max_seq_length", 1, MOST_TOKENS));
     WEFT_TRY(weft_json_optional_bool(&lowers, fields, "do_lower_case"));
     embedding->max_length = (uint32_t)length;
@@ -66,7 +97,12 @@ static weft_status read_own_limit(struct weft_embedding *embedding) {
         json_decref(object);
         weft_free(host, path);
     }
-    return status;
+    return status == WEFT_OK && !found && embedding->score.is_there
+               ? weft_fail(host, WEFT_UNSUPPORTED,
+                           "%s: expected a sentence_bert_config.json, which says whether pairs go "
+                           "through a chat template, as LogitScore follows, found none",
+                           embedding->encoder)
+               : status;
 }
 
 /* tokenizer_config.json's model_max_length, where newer versions keep it. It may be 10^30, for "as many as the model has". */
@@ -160,12 +196,18 @@ static weft_status read_text_usage(struct weft_embedding *embedding,
     const char *name = NULL;
     const char *similarity = NULL;
     int64_t most = 0;
-    WEFT_TRY(weft_known_check(&weft_text_usage_fields, fields));
+    int64_t terms = 0;
+    WEFT_TRY(weft_known_check(
+        embedding->is_sparse ? &weft_sparse_usage_fields : &weft_text_usage_fields, fields));
     WEFT_TRY(read_prompts(embedding, fields));
     WEFT_TRY(weft_json_optional_string(&name, fields, "default_prompt_name"));
     WEFT_TRY(check_default(embedding, name, fields));
     WEFT_TRY(weft_json_optional_integer(&most, fields, "truncate_dim", 1, INT32_MAX));
+    if (embedding->is_sparse) {
+        WEFT_TRY(weft_json_optional_integer(&terms, fields, "max_active_dims", 1, INT32_MAX));
+    }
     embedding->truncate_dim = (uint32_t)most;
+    embedding->max_active_dims = (uint32_t)terms;
     WEFT_TRY(weft_json_optional_string(&similarity, fields, "similarity_fn_name"));
     embedding->similarity = weft_strdup(&embedding->host, similarity);
     return similarity && !embedding->similarity ? weft_fail_memory(&embedding->host, "a name")
@@ -178,11 +220,21 @@ static weft_status read_usage(struct weft_embedding *embedding, const weft_json_
     if (strcmp(type, "CrossEncoder") == 0) {
         return read_pair_usage(embedding, fields);
     }
-    return strcmp(type, "SentenceTransformer") == 0
+    embedding->is_sparse = strcmp(type, "SparseEncoder") == 0;
+    return embedding->is_sparse || strcmp(type, "SentenceTransformer") == 0
                ? read_text_usage(embedding, fields)
                : weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type",
-                                "\"SentenceTransformer\" or \"CrossEncoder\"",
+                                "\"SentenceTransformer\", \"SparseEncoder\" or "
+                                "\"CrossEncoder\"" WEFT_EMBEDDING_WAY_OUT,
                                 json_object_get(fields->object, "model_type"));
+}
+
+/* Sparse vectors are compared by their product where the folder says nothing else. */
+static weft_status name_similarity(struct weft_embedding *embedding) {
+    if (!embedding->similarity) {
+        embedding->similarity = weft_strdup(&embedding->host, "dot");
+    }
+    return embedding->similarity ? WEFT_OK : weft_fail_memory(&embedding->host, "a name");
 }
 
 static weft_status read_folder(struct weft_embedding *embedding, const char *folder,
@@ -200,6 +252,7 @@ static weft_status read_folder(struct weft_embedding *embedding, const char *fol
     weft_free(host, path);
     WEFT_TRY(status);
     WEFT_TRY(weft_embedding_read_modules(embedding, folder, modules));
+    WEFT_TRY(weft_embedding_is_sparse(embedding) ? name_similarity(embedding) : WEFT_OK);
     return embedding->is_static ? WEFT_OK
                                 : read_limits(embedding); /* its tokenizer.json has them */
 }
@@ -239,6 +292,11 @@ static weft_status check(const struct weft_embedding *embedding, const weft_embe
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "pooling: expected bits of weft_embed_pooling, found %#x",
                          params->pooling);
+    }
+    if (params->max_terms > 0 && !(embedding && weft_embedding_is_sparse(embedding))) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "max_terms: expected 0, as the model's vectors are not sparse, found %u",
+                         params->max_terms);
     }
     if (embedding && weft_embedding_is_of_head(embedding) && params->pooling != 0) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
@@ -283,6 +341,10 @@ bool weft_embedding_is_of_head(const struct weft_embedding *embedding) {
     return embedding->steps[0].kind == WEFT_EMBEDDING_HEAD;
 }
 
+bool weft_embedding_is_sparse(const struct weft_embedding *embedding) {
+    return embedding->step_count > 0 && embedding->steps[0].kind == WEFT_EMBEDDING_SPLADE;
+}
+
 weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,
                                const weft_host *host) {
     WEFT_TRY(check(*embedding, params, host));
@@ -295,6 +357,7 @@ weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_emb
     (*embedding)->normalize = params->normalize;
     (*embedding)->prompt_tokens = params->prompt_tokens;
     (*embedding)->dimension = params->dimension;
+    (*embedding)->max_terms = params->max_terms;
     return WEFT_OK;
 }
 
@@ -321,15 +384,17 @@ void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_
     for (uint32_t i = 0; i < embedding->steps[0].pooling_count; i++) {
         pooling |= embedding->steps[0].poolings[i];
     }
-    *info = (weft_embed_info){.pooling = pooling,
-                              .normalizes =
-                                  embedding->normalize || weft_embedding_ends_normalized(embedding),
-                              .skips_prompt = embedding->steps[0].skips_prompt,
-                              .similarity = embedding->similarity,
-                              .prompt_count = embedding->prompt_count,
-                              .default_prompt = embedding->default_prompt,
-                              .prompt_tokens = embedding->prompt_tokens,
-                              .dimension = weft_embedding_most_values(embedding)};
+    *info = (weft_embed_info){
+        .pooling = pooling,
+        .normalizes = embedding->normalize || weft_embedding_ends_normalized(embedding),
+        .skips_prompt = embedding->steps[0].skips_prompt,
+        .similarity = embedding->similarity,
+        .prompt_count = embedding->prompt_count,
+        .default_prompt = embedding->default_prompt,
+        .prompt_tokens = embedding->prompt_tokens,
+        .dimension = weft_embedding_most_values(embedding),
+        .sparse = weft_embedding_is_sparse(embedding),
+        .max_terms = embedding->max_terms > 0 ? embedding->max_terms : embedding->max_active_dims};
 }
 
 void weft_embedding_destroy(struct weft_embedding **address) {

@@ -9,10 +9,12 @@
 #include <weft/model.h>
 
 #include "core/host.h"
+#include "model/network/architecture.h"
 
 enum weft_embedding_kind {
     WEFT_EMBEDDING_POOL,
     WEFT_EMBEDDING_HEAD, /* in the place of pooling: the network makes the vector, of `out` values */
+    WEFT_EMBEDDING_SPLADE, /* in the place of pooling: of a masked language model's logits, sparse */
     WEFT_EMBEDDING_NORMALIZE,
     WEFT_EMBEDDING_DENSE,
     WEFT_EMBEDDING_LAYER_NORM /* by the weights of `weight` and `bias` */
@@ -25,11 +27,12 @@ struct weft_embedding_step {
     /* Pooling: the results of all these, side by side in this order. */
     enum weft_embed_pooling poolings[WEFT_EMBEDDING_MOST_POOLINGS];
     uint32_t pooling_count;
-    bool skips_prompt; /* pooling leaves out the prompt's tokens */
+    bool skips_prompt;    /* pooling leaves out the prompt's tokens */
+    bool sums, log_twice; /* SPLADE: the sum over tokens, not the largest; log1p_relu */
     uint32_t in,
         out; /* a norm's are equal; dense: activation(W x + b), and where it adds its input, + x or + R x */
     weft_activation activation;
-    bool adds_input;
+    bool has_bias, adds_input;
     weft_weight *weight, *bias, *residual; /* bias, and R: or null */
 };
 
@@ -47,14 +50,21 @@ struct weft_embedding {
     char *similarity;      /* or null */
     char *encoder;         /* the folder of config.json, or null: not read from one */
     bool is_static;        /* it is that of a StaticEmbedding, without a config.json */
+    bool predicts;         /* it is a masked language model with its head */
+    bool is_sparse;        /* the folder is a SparseEncoder's, and must have a SpladePooling */
     uint32_t max_length;   /* in tokens; 0: the model's */
     uint32_t truncate_dim; /* of the folder: a vector's first values are its result; 0: all */
     uint32_t dimension;    /* the same as asked for; 0: the folder's */
+    uint32_t
+        max_active_dims; /* of the folder: how many of a sparse vector's largest values are its result; 0: all */
+    uint32_t max_terms; /* the same as asked for; 0: the folder's */
     uint32_t prompt_tokens;
     bool normalize; /* at the end, unless the last step does */
     /* A CrossEncoder's: the encoder has a head whose only label is a pair's score, and nothing comes after it. */
     bool scores_pairs;
     bool has_activation, raw_scores; /* what activation_fn makes of it: itself, or its sigmoid */
+    struct weft_logit_score
+        score; /* LogitScore: the encoder is a language model without a classifier */
 };
 
 /**
@@ -66,17 +76,12 @@ weft_status weft_embedding_load(struct weft_embedding **embedding, const char *f
 /** Reads what modules.json says at `path`: its steps and where the encoder is. */
 weft_status weft_embedding_read_modules(struct weft_embedding *embedding, const char *folder,
                                         const char *path);
-/** A step that applies a map which `folder` holds. */
-weft_status weft_embedding_read_dense(struct weft_embedding_step *step, const char *folder,
-                                      const weft_host *host);
-/** Pooling by `folder`/config.json. */
-weft_status weft_embedding_read_pooling(struct weft_embedding_step *step, const char *folder,
-                                        const weft_host *host);
-
 /** That of a network whose head makes vectors of so many values. */
 weft_status weft_embedding_of_head(struct weft_embedding **embedding, uint32_t size,
                                    const weft_host *host);
 bool weft_embedding_is_of_head(const struct weft_embedding *embedding);
+/** SPLADE: its encoder is a masked language model with its head. */
+bool weft_embedding_is_sparse(const struct weft_embedding *embedding);
 /** Sets what was asked for; makes *embedding where it is null. */
 weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,
                                const weft_host *host);
@@ -89,11 +94,17 @@ void weft_embedding_set_poolings(struct weft_embedding_step *step, uint32_t bits
 void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_info *info);
 void weft_embedding_destroy(struct weft_embedding **embedding);
 
-/** Values of a text's vector. WEFT_BAD_FILE where a map does not fit what it is applied to. */
+/**
+ * Values of a text's vector; `width`: of a token's, which a sparse one has for the vocabulary. WEFT_BAD_FILE where a map does not fit
+ * what it is applied to.
+ */
 weft_status weft_embedding_size(uint32_t *size, const struct weft_embedding *embedding,
-                                uint32_t hidden_size);
+                                uint32_t width);
 
-/** The vectors f32 [B, size] of the hidden state x f32 [B, n, d], or of a head's f32 [B, d]; lengths i32 [B], or none. */
+/**
+ * The vectors f32 [B, size] of the hidden state x f32 [B, n, d], of logits where they are sparse, or of a head's f32 [B, d]; lengths
+ * i32 [B], or none.
+ */
 weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *embedding,
                                  weft_graph *graph, weft_tensor x, weft_tensor lengths);
 

@@ -147,6 +147,31 @@ static weft_status pool(weft_tensor *out, const struct weft_embedding_step *step
                : WEFT_OK;
 }
 
+/* ---- SPLADE ---- */
+
+/*
+ * log(1 + relu(logit)), once or twice: Formal, Piwowarski and Clinchant, "SPLADE: Sparse lexical and expansion model for first
+ * stage ranking", SIGIR 2021, equation 1.
+ */
+static weft_status saturate(weft_tensor *x, const struct weft_embedding_step *step,
+                            weft_graph *graph) {
+    WEFT_TRY(weft_graph_activate(x, graph, *x, WEFT_ACTIVATION_RELU));
+    WEFT_TRY(weft_graph_unary(x, graph, WEFT_UNARY_LOG1P, *x, 0, 0));
+    return step->log_twice ? weft_graph_unary(x, graph, WEFT_UNARY_LOG1P, *x, 0, 0) : WEFT_OK;
+}
+
+/* The largest of a function that grows is that of the largest: it is computed once for each word, not for each token. */
+static weft_status pool_words(weft_tensor *out, const struct weft_embedding_step *step,
+                              const struct pooled *from) {
+    weft_tensor x = from->x;
+    if (step->sums) {
+        WEFT_TRY(saturate(&x, step, from->graph));
+        return reduce(out, from, WEFT_REDUCTION_SUM, x);
+    }
+    WEFT_TRY(reduce(out, from, WEFT_REDUCTION_MAX, x));
+    return saturate(out, step, from->graph);
+}
+
 /* ---- the rest ---- */
 
 static weft_status normalize(weft_tensor *x, weft_graph *graph) {
@@ -211,7 +236,7 @@ static weft_status cut_values(weft_tensor *x, uint32_t most, weft_graph *graph) 
                                            : WEFT_OK;
 }
 
-/* The hidden state x in one vector for each sequence. */
+/* The hidden state or logits x in one vector for each sequence. */
 static weft_status pool_all(weft_tensor *x, const struct weft_embedding *embedding,
                             weft_graph *graph, weft_tensor lengths) {
     struct pooled all = {.graph = graph, .x = *x, .lengths = lengths};
@@ -219,7 +244,9 @@ static weft_status pool_all(weft_tensor *x, const struct weft_embedding *embeddi
     if (lengths.id == 0) {
         WEFT_TRY(add_full(&all.lengths, graph, "lengths", all.shape.dim[0], all.shape.dim[TOKENS]));
     }
-    return pool(x, &embedding->steps[0], &all, embedding->prompt_tokens);
+    return weft_embedding_is_sparse(embedding)
+               ? pool_words(x, &embedding->steps[0], &all)
+               : pool(x, &embedding->steps[0], &all, embedding->prompt_tokens);
 }
 
 weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *embedding,
@@ -239,9 +266,11 @@ weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *
 }
 
 weft_status weft_embedding_size(uint32_t *size, const struct weft_embedding *embedding,
-                                uint32_t hidden_size) {
-    *size = weft_embedding_is_of_head(embedding) ? embedding->steps[0].out
-                                                 : hidden_size * embedding->steps[0].pooling_count;
+                                uint32_t width) {
+    const struct weft_embedding_step *first = &embedding->steps[0];
+    *size = weft_embedding_is_of_head(embedding)  ? first->out
+            : weft_embedding_is_sparse(embedding) ? width
+                                                  : width * first->pooling_count;
     for (uint32_t i = 1; i < embedding->step_count; i++) {
         const struct weft_embedding_step *step = &embedding->steps[i];
         if (step->kind == WEFT_EMBEDDING_NORMALIZE) {

@@ -18,6 +18,18 @@ static const weft_known_field pooling_rows[] = {
     {.name = "pooling_mode_*"},      {.name = "include_prompt"},
 };
 
+static const weft_known_field splade_rows[] = {
+    {.name = "pooling_strategy"},    {.name = "activation_function"},
+    {.name = "embedding_dimension"}, {.name = "word_embedding_dimension"},
+    {.name = "chunk_size"}, /* tokens that are pooled at once there */
+};
+
+static const weft_known_field logit_score_rows[] = {
+    {.name = "true_token_id"},
+    {.name = "false_token_id"},
+    {"module_input_name", WEFT_KNOWN_REFUSED, "[\"causal_logits\"]", NULL},
+};
+
 static const weft_known_field dense_rows[] = {
     {.name = "in_features"},         {.name = "out_features"},      {.name = "bias"},
     {.name = "activation_function"}, {.name = "module_input_name"}, {.name = "module_output_name"},
@@ -33,6 +45,8 @@ static const weft_known_field normalize_rows[] = {
 
 const weft_known_table weft_module_fields = WEFT_KNOWN_TABLE(module_rows);
 const weft_known_table weft_pooling_fields = WEFT_KNOWN_TABLE(pooling_rows);
+const weft_known_table weft_splade_fields = WEFT_KNOWN_TABLE(splade_rows);
+const weft_known_table weft_logit_score_fields = WEFT_KNOWN_TABLE(logit_score_rows);
 const weft_known_table weft_dense_fields = WEFT_KNOWN_TABLE(dense_rows);
 const weft_known_table weft_module_norm_fields = WEFT_KNOWN_TABLE(layer_norm_rows);
 const weft_known_table weft_normalize_fields = WEFT_KNOWN_TABLE(normalize_rows);
@@ -44,12 +58,21 @@ const weft_known_table weft_normalize_fields = WEFT_KNOWN_TABLE(normalize_rows);
         .name = "requirements"                                              \
     }
 
+#define SIMILARITIES "[\"cosine\", \"dot\", \"euclidean\", \"manhattan\"]"
+
 static const weft_known_field text_usage_rows[] = {
     OF_BOTH,
     {.name = "default_prompt_name"},
     {.name = "truncate_dim"},
-    {"similarity_fn_name", WEFT_KNOWN_WARNED, "[\"cosine\", \"dot\", \"euclidean\", \"manhattan\"]",
-     "vectors are compared by their cosine"},
+    {"similarity_fn_name", WEFT_KNOWN_WARNED, SIMILARITIES, "vectors are compared by their cosine"},
+};
+
+static const weft_known_field sparse_usage_rows[] = {
+    OF_BOTH,
+    {.name = "default_prompt_name"},
+    {.name = "max_active_dims"},
+    {"truncate_dim", WEFT_KNOWN_REFUSED, NULL, NULL},
+    {"similarity_fn_name", WEFT_KNOWN_REFUSED, SIMILARITIES, NULL},
 };
 
 static const weft_known_field pair_usage_rows[] = {
@@ -60,6 +83,7 @@ static const weft_known_field pair_usage_rows[] = {
 };
 
 const weft_known_table weft_text_usage_fields = WEFT_KNOWN_TABLE(text_usage_rows);
+const weft_known_table weft_sparse_usage_fields = WEFT_KNOWN_TABLE(sparse_usage_rows);
 const weft_known_table weft_pair_usage_fields = WEFT_KNOWN_TABLE(pair_usage_rows);
 
 /* ---- sentence_bert_config.json ---- */
@@ -81,6 +105,18 @@ static const weft_known_field text_encoder_rows[] = {
     {"module_output_name", WEFT_KNOWN_REFUSED, "[\"token_embeddings\"]", NULL},
 };
 
+static const weft_known_field word_encoder_rows[] = {
+    OF_ENCODER,
+    {"transformer_task", WEFT_KNOWN_REFUSED, "[\"fill-mask\"]", NULL},
+    {"module_output_name", WEFT_KNOWN_REFUSED, "[\"token_embeddings\"]", NULL},
+};
+
+static const weft_known_field score_encoder_rows[] = {
+    OF_ENCODER,
+    {"transformer_task", WEFT_KNOWN_REFUSED, "[\"text-generation\"]", NULL},
+    {"module_output_name", WEFT_KNOWN_REFUSED, "[\"causal_logits\"]", NULL},
+};
+
 static const weft_known_field pair_encoder_rows[] = {
     OF_ENCODER,
     {"transformer_task", WEFT_KNOWN_REFUSED, "[\"sequence-classification\"]", NULL},
@@ -93,12 +129,27 @@ static const weft_known_field modality_rows[] = {
     {"*", WEFT_KNOWN_REFUSED, NULL, NULL},
 };
 
+/* Of language models that score pairs, whose template others fill in. */
+static const weft_known_field score_modality_rows[] = {
+    {.name = "text"},
+    {.name = "message"},
+    {"*", WEFT_KNOWN_REFUSED, NULL, NULL},
+};
+
+static const weft_known_field message_way_rows[] = {
+    {"method", WEFT_KNOWN_REFUSED, "[\"forward\"]", NULL},
+    {"method_output_name", WEFT_KNOWN_REFUSED, "[\"logits\"]", NULL},
+    {"format", WEFT_KNOWN_REFUSED, "[\"flat\"]",
+     NULL}, /* contents are texts, and no lists of parts */
+};
+
 static const weft_known_field text_way_rows[] = {
     {"method", WEFT_KNOWN_REFUSED, "[\"forward\"]", NULL},
     {"method_output_name", WEFT_KNOWN_REFUSED, "[\"last_hidden_state\"]", NULL},
 };
 
-static const weft_known_field pair_way_rows[] = {
+/* Of classifiers and of language models. */
+static const weft_known_field logits_way_rows[] = {
     {"method", WEFT_KNOWN_REFUSED, "[\"forward\"]", NULL},
     {"method_output_name", WEFT_KNOWN_REFUSED, "[\"logits\"]", NULL},
 };
@@ -148,12 +199,22 @@ static weft_status check_inner(const weft_json_fields *fields, const char *name,
                : weft_json_fail(fields, WEFT_BAD_FILE, name, "an object", inner);
 }
 
-weft_status weft_embedding_check_encoder(const weft_json_fields *fields, bool pairs) {
-    static const weft_known_table texts = WEFT_KNOWN_TABLE(text_encoder_rows);
-    static const weft_known_table of_pairs = WEFT_KNOWN_TABLE(pair_encoder_rows);
+weft_status weft_embedding_check_encoder(const weft_json_fields *fields,
+                                         enum weft_encoder_use use) {
+    static const weft_known_table hidden_way = WEFT_KNOWN_TABLE(text_way_rows);
+    static const weft_known_table logits_way = WEFT_KNOWN_TABLE(logits_way_rows);
+    static const weft_known_table message_way = WEFT_KNOWN_TABLE(message_way_rows);
     static const weft_known_table modality = WEFT_KNOWN_TABLE(modality_rows);
-    static const weft_known_table text_way = WEFT_KNOWN_TABLE(text_way_rows);
-    static const weft_known_table pair_way = WEFT_KNOWN_TABLE(pair_way_rows);
+    static const weft_known_table score_modality = WEFT_KNOWN_TABLE(score_modality_rows);
+    static const struct {
+        weft_known_table fields;
+        const weft_known_table *modalities, *way; /* of modality_config, and of its texts */
+    } uses[] = {
+        [WEFT_ENCODER_OF_TEXTS] = {WEFT_KNOWN_TABLE(text_encoder_rows), &modality, &hidden_way},
+        [WEFT_ENCODER_OF_PAIRS] = {WEFT_KNOWN_TABLE(pair_encoder_rows), &modality, &logits_way},
+        [WEFT_ENCODER_OF_WORDS] = {WEFT_KNOWN_TABLE(word_encoder_rows), &modality, &logits_way},
+        [WEFT_ENCODER_OF_SCORES] = {WEFT_KNOWN_TABLE(score_encoder_rows), &score_modality,
+                                    &logits_way}};
     static const weft_known_table processing = WEFT_KNOWN_TABLE(processing_rows);
     static const weft_known_table of_model = WEFT_KNOWN_TABLE(model_kwargs_rows);
     static const weft_known_table of_processor = WEFT_KNOWN_TABLE(processor_kwargs_rows);
@@ -161,17 +222,21 @@ weft_status weft_embedding_check_encoder(const weft_json_fields *fields, bool pa
     static const struct {
         const char *name;
         const weft_known_table *table;
-    } inner[] = {{"modality_config", &modality},    {"processing_kwargs", &processing},
-                 {"model_args", &of_model},         {"model_kwargs", &of_model},
-                 {"tokenizer_args", &of_processor}, {"processor_kwargs", &of_processor},
-                 {"config_args", &of_config},       {"config_kwargs", &of_config}};
-    WEFT_TRY(weft_known_check(pairs ? &of_pairs : &texts, fields));
+    } inner[] = {{"processing_kwargs", &processing},  {"model_args", &of_model},
+                 {"model_kwargs", &of_model},         {"tokenizer_args", &of_processor},
+                 {"processor_kwargs", &of_processor}, {"config_args", &of_config},
+                 {"config_kwargs", &of_config}};
+    WEFT_TRY(weft_known_check(&uses[use].fields, fields));
+    WEFT_TRY(check_inner(fields, "modality_config", uses[use].modalities));
     for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
         WEFT_TRY(check_inner(fields, inner[i].name, inner[i].table));
     }
     const weft_json_fields ways = {.object = json_object_get(fields->object, "modality_config"),
                                    .path = fields->path,
                                    .host = fields->host};
-    return json_is_object(ways.object) ? check_inner(&ways, "text", pairs ? &pair_way : &text_way)
-                                       : WEFT_OK;
+    if (!json_is_object(ways.object)) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(check_inner(&ways, "message", &message_way));
+    return check_inner(&ways, "text", uses[use].way);
 }

@@ -10,12 +10,24 @@
 
 /** An entry of modules.json; config.json of its kinds; of a Normalize, which may have none, too. */
 extern const weft_known_table weft_module_fields, weft_pooling_fields, weft_dense_fields,
-    weft_module_norm_fields, weft_normalize_fields;
+    weft_module_norm_fields, weft_normalize_fields, weft_splade_fields, weft_logit_score_fields;
 
-/** config_sentence_transformers.json, of models of texts and of pairs. */
-extern const weft_known_table weft_text_usage_fields, weft_pair_usage_fields;
+/** What messages say of modules and models that Weft does not have, such as ColBERT's. */
+#define WEFT_EMBEDDING_WAY_OUT "; any other runs as a program, by weft.from_torch(module, inputs)"
 
-/** sentence_bert_config.json with what is nested in it. `pairs`: of a CrossEncoder. Errors as weft_known_check; WEFT_BAD_FILE. */
-weft_status weft_embedding_check_encoder(const weft_json_fields *fields, bool pairs);
+/** config_sentence_transformers.json, of models of texts, sparse ones and models of pairs. */
+extern const weft_known_table weft_text_usage_fields, weft_sparse_usage_fields,
+    weft_pair_usage_fields;
+
+/** What becomes of an encoder's output. */
+enum weft_encoder_use {
+    WEFT_ENCODER_OF_TEXTS, /**< pooling of its last hidden state */
+    WEFT_ENCODER_OF_PAIRS, /**< the classifier of a CrossEncoder */
+    WEFT_ENCODER_OF_WORDS, /**< SPLADE's pooling of a masked language model's logits */
+    WEFT_ENCODER_OF_SCORES /**< a CrossEncoder's score by a language model's logits */
+};
+
+/** sentence_bert_config.json with what is nested in it. Errors as weft_known_check; WEFT_BAD_FILE. */
+weft_status weft_embedding_check_encoder(const weft_json_fields *fields, enum weft_encoder_use use);
 
 #endif

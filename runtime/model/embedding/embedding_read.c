@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Modules of sentence-transformers: modules.json, and each one's folder. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/formats/json.h"
@@ -14,7 +15,38 @@
 
 #define COUNT(array)  (sizeof(array) / sizeof(array)[0])
 #define MOST_CHANNELS 16777216
+#define MOST_TOKEN    (INT32_MAX - 1)
 #define MOST_MODULES  64 /* each reads files and becomes nodes; people use up to 6 */
+
+/* ---- a module's config.json ---- */
+
+typedef weft_status (*read_fields)(struct weft_embedding *embedding,
+                                   const weft_json_fields *fields);
+
+/* The step that is being read. */
+static struct weft_embedding_step *newest(struct weft_embedding *embedding) {
+    return &embedding->steps[embedding->step_count - 1];
+}
+
+/* Reads the file, and what `read` takes of its fields, all of which `table` has. */
+static weft_status read_config(struct weft_embedding *embedding, const char *folder,
+                               const weft_known_table *table, read_fields read) {
+    const weft_host *host = &embedding->host;
+    json_t *object = NULL;
+    char *path = weft_path_join(folder, "config.json", host);
+    weft_status status =
+        path ? weft_json_read(&object, path, host) : weft_fail_memory(host, "a path");
+    const weft_json_fields fields = {.object = object, .path = path, .host = host};
+    if (status == WEFT_OK) {
+        status = weft_known_check(table, &fields);
+    }
+    if (status == WEFT_OK) {
+        status = read(embedding, &fields);
+    }
+    json_decref(object);
+    weft_free(host, path);
+    return status;
+}
 
 /* ---- pooling ---- */
 
@@ -91,10 +123,10 @@ static weft_status read_flags(struct weft_embedding_step *step, const weft_json_
 }
 
 /* The words of newer versions count more than the flags of older ones, and without either it is the mean. */
-static weft_status read_pooling_fields(struct weft_embedding_step *step,
+static weft_status read_pooling_fields(struct weft_embedding *embedding,
                                        const weft_json_fields *fields) {
+    struct weft_embedding_step *step = newest(embedding);
     bool include_prompt = true;
-    WEFT_TRY(weft_known_check(&weft_pooling_fields, fields));
     WEFT_TRY(weft_json_has(fields, "pooling_mode") ? read_words(step, fields)
                                                    : read_flags(step, fields));
     WEFT_TRY(weft_json_optional_bool(&include_prompt, fields, "include_prompt"));
@@ -105,25 +137,51 @@ static weft_status read_pooling_fields(struct weft_embedding_step *step,
     return WEFT_OK;
 }
 
-static weft_status read_config(json_t **object, char **path, const char *folder,
-                               const weft_host *host) {
-    *object = NULL;
-    *path = weft_path_join(folder, "config.json", host);
-    return *path ? weft_json_read(object, *path, host) : weft_fail_memory(host, "a path");
+static weft_status read_pooling(struct weft_embedding *embedding, const char *folder) {
+    newest(embedding)->kind = WEFT_EMBEDDING_POOL;
+    return read_config(embedding, folder, &weft_pooling_fields, read_pooling_fields);
 }
 
-weft_status weft_embedding_read_pooling(struct weft_embedding_step *step, const char *folder,
-                                        const weft_host *host) {
-    json_t *object = NULL;
-    char *path = NULL;
-    weft_status status = read_config(&object, &path, folder, host);
-    if (status == WEFT_OK) {
-        status = read_pooling_fields(
-            step, &(weft_json_fields){.object = object, .path = path, .host = host});
-    }
-    json_decref(object);
-    weft_free(host, path);
-    return status;
+/* ---- SPLADE ---- */
+
+/* One of two words, of which the second sets *is_second; without the field it is the first. */
+static weft_status read_choice(bool *is_second, const weft_json_fields *fields, const char *field,
+                               const char *first, const char *second) {
+    const char *word = first;
+    WEFT_TRY(weft_json_optional_string(&word, fields, field));
+    *is_second = strcmp(word, second) == 0;
+    char expected[64];
+    snprintf(expected, sizeof expected, "\"%s\" or \"%s\"", first, second);
+    return *is_second || strcmp(word, first) == 0
+               ? WEFT_OK
+               : weft_json_fail(fields, WEFT_UNSUPPORTED, field, expected,
+                                json_object_get(fields->object, field));
+}
+
+static weft_status read_splade_fields(struct weft_embedding *embedding,
+                                      const weft_json_fields *fields) {
+    struct weft_embedding_step *step = newest(embedding);
+    WEFT_TRY(read_choice(&step->sums, fields, "pooling_strategy", "max", "sum"));
+    return read_choice(&step->log_twice, fields, "activation_function", "relu", "log1p_relu");
+}
+
+static weft_status read_splade(struct weft_embedding *embedding, const char *folder) {
+    newest(embedding)->kind = WEFT_EMBEDDING_SPLADE;
+    return read_config(embedding, folder, &weft_splade_fields, read_splade_fields);
+}
+
+/* ---- scores of pairs ---- */
+
+/* Not a step: nothing is made of a hidden state. */
+static weft_status read_score_fields(struct weft_embedding *embedding,
+                                     const weft_json_fields *fields) {
+    int64_t yes = 0;
+    embedding->score.is_there = true;
+    embedding->score.no = -1;
+    WEFT_TRY(weft_json_integer(&yes, fields, "true_token_id", 0, MOST_TOKEN));
+    embedding->score.yes = (uint32_t)yes;
+    return weft_json_optional_integer(&embedding->score.no, fields, "false_token_id", 0,
+                                      MOST_TOKEN);
 }
 
 /* ---- maps ---- */
@@ -176,7 +234,7 @@ static weft_status open_weights(struct weft_checkpoint **checkpoint, const char 
     return status;
 }
 
-static weft_status read_map(struct weft_embedding_step *step, const char *folder, bool bias,
+static weft_status read_map(struct weft_embedding_step *step, const char *folder,
                             const weft_host *host) {
     struct weft_checkpoint *checkpoint = NULL;
     weft_status status = open_weights(&checkpoint, folder, host);
@@ -184,7 +242,7 @@ static weft_status read_map(struct weft_embedding_step *step, const char *folder
         status = weft_checkpoint_weight(&step->weight, checkpoint, "linear.weight",
                                         weft_shape_of(step->out, step->in));
     }
-    if (status == WEFT_OK && bias) {
+    if (status == WEFT_OK && step->has_bias) {
         status = weft_checkpoint_weight(&step->bias, checkpoint, "linear.bias",
                                         weft_shape_of(step->out));
     }
@@ -198,15 +256,15 @@ static weft_status read_map(struct weft_embedding_step *step, const char *folder
     return status;
 }
 
-static weft_status read_dense_fields(struct weft_embedding_step *step, bool *bias,
+static weft_status read_dense_fields(struct weft_embedding *embedding,
                                      const weft_json_fields *fields) {
+    struct weft_embedding_step *step = newest(embedding);
     int64_t in = 0;
     int64_t out = 0;
-    *bias = true;
-    WEFT_TRY(weft_known_check(&weft_dense_fields, fields));
+    step->has_bias = true;
     WEFT_TRY(weft_json_integer(&in, fields, "in_features", 1, MOST_CHANNELS));
     WEFT_TRY(weft_json_integer(&out, fields, "out_features", 1, MOST_CHANNELS));
-    WEFT_TRY(weft_json_optional_bool(bias, fields, "bias"));
+    WEFT_TRY(weft_json_optional_bool(&step->has_bias, fields, "bias"));
     WEFT_TRY(weft_json_optional_bool(&step->adds_input, fields, "use_residual"));
     WEFT_TRY(read_activation(&step->activation, fields));
     step->in = (uint32_t)in;
@@ -214,19 +272,10 @@ static weft_status read_dense_fields(struct weft_embedding_step *step, bool *bia
     return check_names(fields);
 }
 
-weft_status weft_embedding_read_dense(struct weft_embedding_step *step, const char *folder,
-                                      const weft_host *host) {
-    json_t *object = NULL;
-    char *path = NULL;
-    bool bias = true;
-    weft_status status = read_config(&object, &path, folder, host);
-    if (status == WEFT_OK) {
-        status = read_dense_fields(
-            step, &bias, &(weft_json_fields){.object = object, .path = path, .host = host});
-    }
-    json_decref(object);
-    weft_free(host, path);
-    return status == WEFT_OK ? read_map(step, folder, bias, host) : status;
+static weft_status read_dense(struct weft_embedding *embedding, const char *folder) {
+    newest(embedding)->kind = WEFT_EMBEDDING_DENSE;
+    WEFT_TRY(read_config(embedding, folder, &weft_dense_fields, read_dense_fields));
+    return read_map(newest(embedding), folder, &embedding->host);
 }
 
 /* ---- norms ---- */
@@ -245,24 +294,19 @@ static weft_status read_gains(struct weft_embedding_step *step, const char *fold
     return status;
 }
 
-static weft_status read_layer_norm(struct weft_embedding_step *step, const char *folder,
-                                   const weft_host *host) {
-    json_t *object = NULL;
-    char *path = NULL;
+static weft_status read_norm_fields(struct weft_embedding *embedding,
+                                    const weft_json_fields *fields) {
+    struct weft_embedding_step *step = newest(embedding);
     int64_t dimension = 0;
-    weft_status status = read_config(&object, &path, folder, host);
-    const weft_json_fields fields = {.object = object, .path = path, .host = host};
-    if (status == WEFT_OK) {
-        status = weft_known_check(&weft_module_norm_fields, &fields);
-    }
-    if (status == WEFT_OK) {
-        status = weft_json_integer(&dimension, &fields, "dimension", 1, MOST_CHANNELS);
-    }
-    json_decref(object);
-    weft_free(host, path);
-    WEFT_TRY(status);
+    WEFT_TRY(weft_json_integer(&dimension, fields, "dimension", 1, MOST_CHANNELS));
     step->in = step->out = (uint32_t)dimension;
-    return read_gains(step, folder, host);
+    return WEFT_OK;
+}
+
+static weft_status read_layer_norm(struct weft_embedding *embedding, const char *folder) {
+    newest(embedding)->kind = WEFT_EMBEDDING_LAYER_NORM;
+    WEFT_TRY(read_config(embedding, folder, &weft_module_norm_fields, read_norm_fields));
+    return read_gains(newest(embedding), folder, &embedding->host);
 }
 
 /* Its config.json came with version 5.7. */
@@ -299,18 +343,22 @@ static bool is_below(const char *path) {
 
 enum module {
     TRANSFORMER,
+    MLM_TRANSFORMER,
     STATIC_EMBEDDING,
     POOLING,
+    SPLADE_POOLING,
     NORMALIZE,
     DENSE,
     LAYER_NORM,
     DROPOUT,
+    LOGIT_SCORE,
     OTHER
 };
 
 static enum module module_of(const char *type) {
-    static const char *const names[] = {"Transformer", "StaticEmbedding", "Pooling", "Normalize",
-                                        "Dense",       "LayerNorm",       "Dropout"};
+    static const char *const names[] = {
+        "Transformer", "MLMTransformer", "StaticEmbedding", "Pooling", "SpladePooling",
+        "Normalize",   "Dense",          "LayerNorm",       "Dropout", "LogitScore"};
     const char *name = module_name(type);
     size_t i = 0;
     while (name && i < COUNT(names) && strcmp(name, names[i]) != 0) {
@@ -319,30 +367,39 @@ static enum module module_of(const char *type) {
     return name ? (enum module)i : OTHER;
 }
 
+static weft_status fail_order(const weft_json_fields *fields) {
+    return weft_json_fail(
+        fields, WEFT_UNSUPPORTED, "type",
+        "sentence_transformers' Transformer and Pooling, or StaticEmbedding, then "
+        "any of Normalize, Dense, LayerNorm and Dropout; or MLMTransformer and "
+        "SpladePooling" WEFT_EMBEDDING_WAY_OUT,
+        json_object_get(fields->object, "type"));
+}
+
 static weft_status read_step(struct weft_embedding *embedding, enum module module,
                              const char *folder, const weft_json_fields *fields) {
-    struct weft_embedding_step *step = &embedding->steps[embedding->step_count++];
-    const bool pools = module == POOLING;
-    if (pools != (embedding->step_count == 1)) {
-        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
-                              "Transformer and Pooling, or StaticEmbedding, then Normalize, Dense, "
-                              "LayerNorm and Dropout",
-                              json_object_get(fields->object, "type"));
+    if (module == LOGIT_SCORE) {
+        return read_config(embedding, folder, &weft_logit_score_fields, read_score_fields);
     }
-    if (pools) {
-        step->kind = WEFT_EMBEDDING_POOL;
-        return weft_embedding_read_pooling(step, folder, &embedding->host);
+    const bool pools = module == POOLING || module == SPLADE_POOLING;
+    if (pools != (embedding->step_count == 0) || weft_embedding_is_sparse(embedding) ||
+        (module == POOLING && embedding->predicts)) {
+        return fail_order(fields);
     }
-    if (module == DENSE) {
-        step->kind = WEFT_EMBEDDING_DENSE;
-        return weft_embedding_read_dense(step, folder, &embedding->host);
+    embedding->step_count++;
+    switch (module) {
+    case POOLING:
+        return read_pooling(embedding, folder);
+    case SPLADE_POOLING:
+        return read_splade(embedding, folder);
+    case DENSE:
+        return read_dense(embedding, folder);
+    case LAYER_NORM:
+        return read_layer_norm(embedding, folder);
+    default:
+        newest(embedding)->kind = WEFT_EMBEDDING_NORMALIZE;
+        return check_normalize(folder, &embedding->host);
     }
-    if (module == LAYER_NORM) {
-        step->kind = WEFT_EMBEDDING_LAYER_NORM;
-        return read_layer_norm(step, folder, &embedding->host);
-    }
-    step->kind = WEFT_EMBEDDING_NORMALIZE;
-    return check_normalize(folder, &embedding->host);
 }
 
 /* The mean of its rows is the text's vector. */
@@ -357,6 +414,7 @@ static void take_static(struct weft_embedding *embedding) {
 static weft_status take_encoder(struct weft_embedding *embedding, enum module module,
                                 char *folder) {
     embedding->encoder = folder;
+    embedding->predicts = module == MLM_TRANSFORMER;
     if (module == STATIC_EMBEDDING) {
         take_static(embedding);
     }
@@ -365,19 +423,21 @@ static weft_status take_encoder(struct weft_embedding *embedding, enum module mo
 
 static weft_status check_place(const struct weft_embedding *embedding, enum module module,
                                const weft_json_fields *fields) {
-    const bool is_first = module == TRANSFORMER || module == STATIC_EMBEDDING;
+    const bool is_first =
+        module == TRANSFORMER || module == MLM_TRANSFORMER || module == STATIC_EMBEDDING;
     const json_t *type = json_object_get(fields->object, "type");
-    if (embedding->scores_pairs && (module != TRANSFORMER || embedding->encoder)) {
-        return weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
-                              "a Transformer alone in a CrossEncoder's folder", type);
+    if (embedding->scores_pairs) {
+        return module == (embedding->encoder ? LOGIT_SCORE : TRANSFORMER) &&
+                       !embedding->score.is_there
+                   ? WEFT_OK
+                   : weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
+                                    "a Transformer alone, or with LogitScore behind it, in a "
+                                    "CrossEncoder's folder",
+                                    type);
     }
-    return module != OTHER && is_first == !embedding->encoder
+    return module != OTHER && module != LOGIT_SCORE && is_first == !embedding->encoder
                ? WEFT_OK
-               : weft_json_fail(fields, WEFT_UNSUPPORTED, "type",
-                                "sentence_transformers' Transformer and Pooling, or "
-                                "StaticEmbedding, then any of Normalize, Dense, LayerNorm and "
-                                "Dropout",
-                                type);
+               : fail_order(fields);
 }
 
 static weft_status read_module(struct weft_embedding *embedding, const char *folder,
@@ -426,6 +486,12 @@ static weft_status read_list(struct weft_embedding *embedding, const char *folde
         WEFT_TRY(read_module(
             embedding, folder,
             &(weft_json_fields){.object = module, .path = path, .host = &embedding->host}));
+    }
+    if (embedding->is_sparse && !weft_embedding_is_sparse(embedding)) {
+        return weft_fail(&embedding->host, WEFT_UNSUPPORTED,
+                         "%s: expected MLMTransformer and SpladePooling in a SparseEncoder's "
+                         "folder, found others",
+                         path);
     }
     return embedding->encoder && (embedding->step_count > 0 || embedding->scores_pairs)
                ? WEFT_OK

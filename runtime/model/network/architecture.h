@@ -98,11 +98,20 @@ struct weft_checkpoint;
 struct weft_embedding;
 
 /** Parts of a model, which takes ownership. */
+/** A pair's score by a language model's logits for the token that comes next: that of `yes`, less that of `no`. */
+struct weft_logit_score {
+    bool is_there;
+    uint32_t yes;
+    int64_t no;       /* or -1: nothing is subtracted */
+    bool by_template; /* pairs are put into the folder's chat template, which somebody else does */
+};
+
 struct weft_model_parts {
     const char *config;
     const struct weft_checkpoint *checkpoint;
     const weft_tokenizer *tokenizer;
     const struct weft_embedding *embedding; /* or null */
+    struct weft_logit_score score;
     bool headless;
 };
 struct weft_model_parts weft_model_parts(const weft_model *model);

@@ -65,11 +65,11 @@ weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
                                         const struct weft_network *network, const char *folder);
 
 /**
- * Adds the network to a graph, or, `headless`, what its head reads: network_layers.c. Changes the network only while it is
- * loaded. `outputs`, or null: further outputs of the graph.
+ * Adds the network to a graph, as far as `end` says: network_layers.c. Changes the network only while it is loaded. `outputs`, or
+ * null: further outputs of the graph.
  */
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
-                               const weft_model_inputs *inputs, bool headless,
+                               const weft_model_inputs *inputs, enum weft_network_end end,
                                struct weft_layer_outputs *outputs);
 /** True if it can be built with states. */
 bool weft_network_is_recurrent(const struct weft_network *network);

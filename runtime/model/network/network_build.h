@@ -38,7 +38,7 @@ struct weft_layer_outputs {
 struct weft_builder {
     weft_graph *graph;
     struct weft_network *network;
-    bool headless; /* the last hidden state, whatever the task */
+    enum weft_network_end end;
     weft_status status;
     const weft_host *host;
     uint32_t batch, length, width; /* B, n, d of the activations */

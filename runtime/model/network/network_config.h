@@ -99,4 +99,11 @@ void weft_network_config_clear(weft_network_config *config, const weft_host *hos
 weft_task weft_network_task(const weft_network_config *config);
 void weft_network_set_task(weft_network_config *config, weft_task task);
 
+/** What a graph ends with. */
+enum weft_network_end {
+    WEFT_END_HEAD,     /* the task's output */
+    WEFT_END_HEADLESS, /* the last hidden state, whatever the task */
+    WEFT_END_LAST /* of a language model: the task's output for each sequence's last token, [B, 1, outputs] */
+};
+
 #endif

@@ -77,7 +77,7 @@ weft_status weft_network_build_memory(weft_tensor *memory, struct weft_network *
     weft_shape shape = {.rank = 0};
     weft_tensor read = {0};
     WEFT_TRY(weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL));
-    WEFT_TRY(weft_network_build(&read, network, graph, inputs, false, NULL));
+    WEFT_TRY(weft_network_build(&read, network, graph, inputs, WEFT_END_HEAD, NULL));
     struct weft_builder builder = builder_of(network, graph, shape);
     for (uint32_t i = 0; i < layers_of(network) && builder.status == WEFT_OK; i++) {
         builder.layer = i;

@@ -327,10 +327,12 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
 }
 
 /* Last token of each sequence, [B, 1, d]: a prompt needs only the prediction after it. */
-static weft_tensor take_last(struct weft_builder *builder, weft_tensor x) {
+static weft_tensor take_last(struct weft_builder *builder, weft_tensor x, weft_tensor lengths) {
     weft_tensor rows = none;
     x = WEFT_BUILT(builder, rows,
-                   weft_graph_gather_last(&rows, builder->graph, x, builder->decoding->lengths));
+                   lengths.id != 0
+                       ? weft_graph_gather_last(&rows, builder->graph, x, lengths)
+                       : weft_graph_gather(&rows, builder->graph, x, builder->length - 1));
     return weft_build_reshape(builder, x, weft_shape_of(builder->batch, 1, builder->width));
 }
 
@@ -339,9 +341,11 @@ static weft_status build(weft_tensor *out, struct weft_builder *builder,
     builder->tokens = inputs->tokens;
     weft_tensor x = encode(builder, weft_build_embedding(builder, inputs));
     if (builder->decoding && builder->decoding->prompt) {
-        x = take_last(builder, x);
+        x = take_last(builder, x, builder->decoding->lengths);
+    } else if (builder->end == WEFT_END_LAST) {
+        x = take_last(builder, x, builder->lengths);
     }
-    x = builder->headless ? x : head(builder, x);
+    x = builder->end == WEFT_END_HEADLESS ? x : head(builder, x);
     if (builder->status == WEFT_OK) {
         *out = x;
     }
@@ -349,7 +353,7 @@ static weft_status build(weft_tensor *out, struct weft_builder *builder,
 }
 
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
-                               const weft_model_inputs *inputs, bool headless,
+                               const weft_model_inputs *inputs, enum weft_network_end end,
                                struct weft_layer_outputs *outputs) {
     weft_shape shape = {.rank = 0};
     const bool reads_images = network->config.image.size != 0;
@@ -359,7 +363,7 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
     WEFT_TRY(weft_graph_get_tensor(graph, input, &shape, NULL));
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
-                                   .headless = headless,
+                                   .end = end,
                                    .outputs = outputs,
                                    .host = &network->host,
                                    .batch = shape.dim[0],

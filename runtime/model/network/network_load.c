@@ -139,7 +139,7 @@ static weft_status ask_for_weights(struct weft_network *network, weft_graph *gra
     WEFT_TRY(add_inputs(&inputs, network, graph));
     return weft_network_memory_count(network) > 0
                ? add_decoder(network, graph, &inputs)
-               : weft_network_build(&out, network, graph, &inputs, false, NULL);
+               : weft_network_build(&out, network, graph, &inputs, WEFT_END_HEAD, NULL);
 }
 
 /* Builds the network into a graph that is thrown away: what it asks for is what it has. */

@@ -42,18 +42,23 @@ static void list_poolings(char text[POOLINGS_SIZE], const struct weft_embedding_
 
 static weft_status add_step(weft_receipt *receipt, uint32_t index,
                             const struct weft_embedding_step *step) {
-    static const char *const names[] = {[WEFT_EMBEDDING_POOL] = "pool",
-                                        [WEFT_EMBEDDING_NORMALIZE] = "normalize",
-                                        [WEFT_EMBEDDING_DENSE] = "dense",
-                                        [WEFT_EMBEDDING_LAYER_NORM] = "layer norm"};
+    static const char *const names[] = {
+        [WEFT_EMBEDDING_POOL] = "pool",     [WEFT_EMBEDDING_HEAD] = "head",
+        [WEFT_EMBEDDING_SPLADE] = "splade", [WEFT_EMBEDDING_NORMALIZE] = "normalize",
+        [WEFT_EMBEDDING_DENSE] = "dense",   [WEFT_EMBEDDING_LAYER_NORM] = "layer norm"};
     char name[64];
     char poolings[POOLINGS_SIZE];
     char type[POOLINGS_SIZE + 96];
     list_poolings(poolings, step);
     snprintf(name, sizeof name, "embedding %u", index);
-    snprintf(type, sizeof type, "%s, pooling%s%s, activation %d%s", names[step->kind], poolings,
-             step->skips_prompt ? " without the prompt" : "", (int)step->activation,
-             step->adds_input ? ", with its input" : "");
+    if (step->kind == WEFT_EMBEDDING_SPLADE) {
+        snprintf(type, sizeof type, "splade, %s, %s", step->sums ? "sum" : "max",
+                 step->log_twice ? "log1p_relu" : "relu");
+    } else {
+        snprintf(type, sizeof type, "%s, pooling%s%s, activation %d%s", names[step->kind], poolings,
+                 step->skips_prompt ? " without the prompt" : "", (int)step->activation,
+                 step->adds_input ? ", with its input" : "");
+    }
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, name, type, NULL));
     if (step->weight) {
         WEFT_TRY(add_weight(receipt, "dense weight", step->weight));
@@ -74,9 +79,23 @@ static weft_status add_embedding(weft_receipt *receipt, const struct weft_embedd
         snprintf(most, sizeof most, "first %u values", first);
         WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", most, NULL));
     }
+    weft_embed_info info;
+    weft_embedding_describe(embedding, &info);
+    if (info.max_terms > 0) {
+        char most[32];
+        snprintf(most, sizeof most, "largest %u values", info.max_terms);
+        WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", most, NULL));
+    }
     return embedding->normalize
                ? weft_receipt_add(receipt, WEFT_RECORD_SETTING, "embedding", "normalize", NULL)
                : WEFT_OK;
+}
+
+static weft_status add_score(weft_receipt *receipt, const struct weft_logit_score *score) {
+    char type[64];
+    snprintf(type, sizeof type, "logit of token %u, less that of %lld", score->yes,
+             (long long)score->no);
+    return weft_receipt_add(receipt, WEFT_RECORD_SETTING, "score", type, NULL);
 }
 
 /* Longer texts are cut. */
@@ -103,6 +122,9 @@ weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *mode
     WEFT_TRY(add_max_length(receipt, model));
     if (parts.embedding) {
         WEFT_TRY(add_embedding(receipt, parts.embedding));
+    }
+    if (parts.score.is_there) {
+        WEFT_TRY(add_score(receipt, &parts.score));
     }
     for (uint32_t i = 0; i < weft_checkpoint_count(parts.checkpoint); i++) {
         weft_digest digest;

@@ -92,7 +92,9 @@ struct run {
     weft_texts *texts;
     const weft_texts_run_params *params;
     struct weft_text_sequences sequences;
-    uint32_t *indices; /* of a batch */
+    uint32_t *indices;   /* of a batch */
+    uint32_t most_terms; /* of sparse vectors, where not all count, or 0 */
+    weft_term *terms;    /* room for them */
 };
 
 static uint32_t tokens_of(const struct run *self, uint32_t item) {
@@ -166,7 +168,11 @@ static weft_status run_batch(struct run *self, const struct weft_batch_group *gr
     WEFT_TRY(execute(self, plan, &batch));
     const uint64_t each = plan->values / group->size;
     for (uint32_t slot = 0; slot < batch.count; slot++) {
-        WEFT_TRY(deliver_one(self, self->indices[slot], &plan->output[slot * each], plan));
+        float *values = &plan->output[slot * each];
+        if (self->most_terms > 0) {
+            weft_terms_keep(values, plan->width, self->terms, self->most_terms);
+        }
+        WEFT_TRY(deliver_one(self, self->indices[slot], values, plan));
     }
     return WEFT_OK;
 }
@@ -202,24 +208,32 @@ static void follow_model(weft_texts *texts) {
     texts->vectors = now;
 }
 
+static weft_status make_room(struct run *self) {
+    const weft_host *host = &self->texts->host;
+    self->most_terms = weft_vectors_most_terms(self->texts->model);
+    self->indices = weft_alloc_zero(host, self->sequences.item_count, sizeof *self->indices);
+    self->terms = weft_alloc_zero(host, (size_t)self->most_terms + 1, sizeof *self->terms);
+    return self->indices && self->terms ? WEFT_OK : weft_fail_memory(host, "a batch of texts");
+}
+
 static weft_status run_all(struct run *self) {
     struct weft_text_sequences *sequences = &self->sequences;
     weft_shape shape;
     WEFT_TRY(weft_model_get_output_shape(self->texts->model, 2, 1, &shape));
     const bool each_token = shape.rank == 3;
+    const uint32_t row_values =
+        each_token || weft_vectors_are_sparse(self->texts->model)
+            ? shape.dim[shape.rank - 1]
+            : 0; /* sparse vectors are made of as many logits for each token */
     if (each_token && self->params->values) {
         return weft_fail(&self->texts->host, WEFT_INVALID_ARGUMENT,
                          "values: expected null, as the model's task has a row for each token");
     }
     WEFT_TRY(weft_text_sequences_read(sequences));
-    self->indices =
-        weft_alloc_zero(&self->texts->host, sequences->item_count, sizeof *self->indices);
-    if (!self->indices) {
-        return weft_fail_memory(&self->texts->host, "a batch of texts");
-    }
+    WEFT_TRY(make_room(self));
     return run_groups(self, &(struct weft_batch_rule){.asked = self->params->batch,
                                                       .per_item = sequences->per_item,
-                                                      .row_values = each_token ? shape.dim[2] : 0,
+                                                      .row_values = row_values,
                                                       .mixes = sequences->info.takes_lengths});
 }
 
@@ -237,5 +251,6 @@ weft_status weft_texts_run(weft_texts *texts, const weft_texts_run_params *param
     texts->done.cut_texts += self.sequences.cut;
     weft_text_sequences_clear(&self.sequences);
     weft_free(&texts->host, self.indices);
+    weft_free(&texts->host, self.terms);
     return status;
 }

@@ -29,8 +29,24 @@ struct weft_vectors_state weft_vectors_state(const weft_model *model) {
         state.normalize = embedding->normalize;
         state.prompt_tokens = embedding->prompt_tokens;
         state.dimension = embedding->dimension;
+        state.max_terms = embedding->max_terms;
     }
     return state;
+}
+
+bool weft_vectors_are_sparse(const weft_model *model) {
+    const struct weft_embedding *embedding = embedding_of(model);
+    return embedding && weft_embedding_is_sparse(embedding);
+}
+
+uint32_t weft_vectors_most_terms(const weft_model *model) {
+    weft_model_info info;
+    weft_embed_info embed = {0};
+    if (!weft_vectors_are_sparse(model) || weft_model_get_info(model, &info) != WEFT_OK) {
+        return 0;
+    }
+    weft_embedding_describe(embedding_of(model), &embed);
+    return embed.max_terms < info.embedding_size ? embed.max_terms : 0;
 }
 
 /* ---- prompts ---- */
@@ -84,7 +100,7 @@ static bool changes(const weft_model *model, const weft_embed_params *wanted) {
     const struct weft_vectors_state now = weft_vectors_state(model);
     return now.task != WEFT_TASK_EMBED || wanted->pooling != 0 ||
            wanted->normalize != now.normalize || wanted->prompt_tokens != now.prompt_tokens ||
-           wanted->dimension != now.dimension;
+           wanted->dimension != now.dimension || wanted->max_terms != now.max_terms;
 }
 
 static weft_status set(const char **prompt, weft_model *model, const char *text,
@@ -100,14 +116,16 @@ static weft_status set(const char **prompt, weft_model *model, const char *text,
 
 weft_status weft_vectors_set_prompt(const char **prompt, weft_model *model, const char *name) {
     const struct weft_vectors_state now = weft_vectors_state(model);
-    weft_embed_params wanted = {.normalize = now.normalize, .dimension = now.dimension};
+    weft_embed_params wanted = {
+        .normalize = now.normalize, .dimension = now.dimension, .max_terms = now.max_terms};
     return set(prompt, model, find_prompt(model, name, false), &wanted);
 }
 
 weft_status weft_vectors_restore(weft_model *model, const struct weft_vectors_state *state) {
     weft_embed_params wanted = {.normalize = state->normalize,
                                 .prompt_tokens = state->prompt_tokens,
-                                .dimension = state->dimension};
+                                .dimension = state->dimension,
+                                .max_terms = state->max_terms};
     return changes(model, &wanted) ? weft_model_set_embedding(model, &wanted) : WEFT_OK;
 }
 
@@ -116,7 +134,8 @@ weft_status weft_model_set_vectors(const char **prompt, weft_model *model,
     WEFT_ENTER;
     WEFT_GIVEN(weft_model_host(model), prompt, model);
     const weft_vectors_params asked = params ? *params : (weft_vectors_params){0};
-    weft_embed_params wanted = {.normalize = asked.normalize, .dimension = asked.dimension};
+    weft_embed_params wanted = {
+        .normalize = asked.normalize, .dimension = asked.dimension, .max_terms = asked.max_terms};
     if (asked.pooling) {
         WEFT_TRY(weft_pooling_named(&wanted.pooling, asked.pooling, weft_model_host(model)));
     }

@@ -11,9 +11,17 @@ struct weft_vectors_state {
     bool normalize;
     uint32_t prompt_tokens;
     uint32_t dimension;
+    uint32_t max_terms; /* no plan depends on them */
 };
 
 struct weft_vectors_state weft_vectors_state(const weft_model *model);
+
+/** Its vectors have a value for each token of the vocabulary. */
+bool weft_vectors_are_sparse(const weft_model *model);
+/** How many of the largest values of a sparse vector count, at most as many as it has; 0: all. */
+uint32_t weft_vectors_most_terms(const weft_model *model);
+/** Sets all values of a vector but the first `most` of weft_vector_terms to 0; `room` holds as many. */
+void weft_terms_keep(float *vector, uint32_t width, weft_term *room, uint32_t most);
 
 /** The same pooling and length with another prompt, as in weft_vectors_params. */
 weft_status weft_vectors_set_prompt(const char **prompt, weft_model *model, const char *name);

@@ -242,17 +242,31 @@ struct weft_token_facts weft_json_tokenizer_facts(const struct weft_json_tokeniz
 
 /* ---- decoding ---- */
 
-static void put_token(const struct weft_json_tokenizer *tokenizer, struct weft_text *out,
-                      int32_t id, bool *known) {
-    const struct weft_added_token *added = weft_added_token_of(&tokenizer->added, id);
+/* The piece of the model's vocabulary, or null. */
+static const struct weft_piece *piece_of(const struct weft_json_tokenizer *tokenizer, int32_t id) {
     const struct weft_vocabulary *vocabulary = &tokenizer->model.vocabulary;
     const bool in_model = id >= 0 && (uint32_t)id < vocabulary->count &&
                           vocabulary->pieces[id].type != WEFT_PIECE_NONE;
-    *known = added ? !added->special : in_model;
+    return in_model ? &vocabulary->pieces[id] : NULL;
+}
+
+const char *weft_json_tokenizer_piece(const struct weft_json_tokenizer *tokenizer, int32_t id,
+                                      size_t *size) {
+    const struct weft_added_token *added = weft_added_token_of(&tokenizer->added, id);
+    const struct weft_piece *piece = piece_of(tokenizer, id);
+    *size = added ? added->size : piece ? piece->size : 0;
+    return added ? added->text : piece ? piece->text : NULL;
+}
+
+static void put_token(const struct weft_json_tokenizer *tokenizer, struct weft_text *out,
+                      int32_t id, bool *known) {
+    const struct weft_added_token *added = weft_added_token_of(&tokenizer->added, id);
+    const struct weft_piece *piece = piece_of(tokenizer, id);
+    *known = added ? !added->special : piece != NULL;
     if (*known && added) {
         weft_text_put(out, added->found, added->found_size);
     } else if (*known) {
-        weft_text_put(out, vocabulary->pieces[id].text, vocabulary->pieces[id].size);
+        weft_text_put(out, piece->text, piece->size);
     }
 }
 

@@ -55,6 +55,10 @@ const struct weft_templates *weft_json_tokenizer_templates(
 weft_status weft_json_tokenizer_encode(struct weft_json_tokenizer *tokenizer,
                                        struct weft_token_list *list, const char *text, size_t size);
 
+/** A token as the file has it, *size bytes that it keeps; null for one that it does not have. */
+const char *weft_json_tokenizer_piece(const struct weft_json_tokenizer *tokenizer, int32_t id,
+                                      size_t *size);
+
 /** Appends the text of tokens, without that of special tokens. Errors as weft_tokenizer_decode. */
 weft_status weft_json_tokenizer_decode(const struct weft_json_tokenizer *tokenizer,
                                        const int32_t *ids, uint32_t count, struct weft_text *out);

@@ -405,3 +405,11 @@ weft_status weft_spm_tokenizer_decode(const struct weft_spm_tokenizer *tokenizer
     *text = taken;
     return WEFT_OK;
 }
+
+const char *weft_spm_tokenizer_piece(const struct weft_spm_tokenizer *tokenizer, int32_t id,
+                                     size_t *size) {
+    const struct weft_vocabulary *vocabulary = &tokenizer->spm->vocabulary;
+    const bool there = id >= 0 && (uint32_t)id < vocabulary->count;
+    *size = there ? vocabulary->pieces[id].size : 0;
+    return there ? vocabulary->pieces[id].text : NULL;
+}

@@ -24,6 +24,10 @@ weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer
                                       struct weft_token_list *list, const char *text, size_t size,
                                       bool with_offsets);
 
+/** As weft_json_tokenizer_piece. */
+const char *weft_spm_tokenizer_piece(const struct weft_spm_tokenizer *tokenizer, int32_t id,
+                                     size_t *size);
+
 /** As weft_tokenizer_decode. */
 weft_status weft_spm_tokenizer_decode(const struct weft_spm_tokenizer *tokenizer,
                                       const int32_t *ids, uint32_t count, char **text,

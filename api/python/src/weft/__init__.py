@@ -21,6 +21,7 @@ if _TYPE_CHECKING:
     from ._examples import example
     from ._parquet import embed_parquet
     from ._search import Found, search
+    from ._sparse import SparseVectors
     from .cross_encoder import CrossEncoder
     from .device import Device, DeviceInfo, DeviceStats, default_device, devices
     from .errors import (
@@ -50,6 +51,7 @@ if _TYPE_CHECKING:
     from .program import Program, ProgramPort, Symbol
     from .receipt import Receipt, Record
     from .sentence_transformer import SentenceTransformer
+    from .sparse_encoder import SparseEncoder
     from .state import State
     from .tables import Table, bench, verify
     from .torch import from_torch, save
@@ -61,6 +63,7 @@ _PLACES = {name: place for place, names in {
     "_examples": ("example",),
     "_parquet": ("embed_parquet",),
     "_search": ("Found", "search"),
+    "_sparse": ("SparseVectors",),
     "cross_encoder": ("CrossEncoder",),
     "device": ("Device", "DeviceInfo", "DeviceStats", "default_device", "devices"),
     "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
@@ -74,6 +77,7 @@ _PLACES = {name: place for place, names in {
     "program": ("Program", "ProgramPort", "Symbol"),
     "receipt": ("Receipt", "Record"),
     "sentence_transformer": ("SentenceTransformer",),
+    "sparse_encoder": ("SparseEncoder",),
     "state": ("State",),
     "tables": ("Table", "bench", "verify"),
     "torch": ("from_torch", "save"),
@@ -87,8 +91,8 @@ if _TYPE_CHECKING:
         "DeviceLost", "DeviceStats", "DriverError", "Encoding", "Entity", "Found", "Graph", "InvalidArgument", "IoError",
         "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory",
         "Outputs", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record",
-        "SentenceTransformer", "ShapeMismatch", "SlowDevice", "State", "Symbol", "Table", "Tensor", "Unsupported", "WeftError",
-        "Weight", "bench", "default_device", "devices", "embed_parquet", "example",
+        "SentenceTransformer", "ShapeMismatch", "SlowDevice", "SparseEncoder", "SparseVectors", "State", "Symbol", "Table",
+        "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "embed_parquet", "example",
         "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save",
         "search", "verify",
         *ops.__all__]

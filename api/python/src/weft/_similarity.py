@@ -67,15 +67,21 @@ def named(value: Any) -> str:
     return str(word)
 
 
-def _vectors(given: Any, what: str, batch: bool) -> Any:
-    """Vectors as an array [n, d] of numbers; without `batch` also one."""
+def array_of(given: Any) -> Any:
+    """Vectors as an array: a tensor, also a sparse one, SparseVectors, or a list of such."""
     import numpy as np
 
     if isinstance(given, (list, tuple)):
-        given = [np.asarray(one.detach().cpu() if hasattr(one, "detach") else one) for one in given]
-    elif hasattr(given, "detach"):
+        return np.asarray([array_of(one) for one in given])
+    if hasattr(given, "detach"):
         given = given.detach().cpu()
-    array = np.asarray(given)
+        given = given.to_dense() if getattr(given, "is_sparse", False) else given
+    return np.asarray(given.dense() if hasattr(given, "dense") else given)
+
+
+def _vectors(given: Any, what: str, batch: bool) -> Any:
+    """Vectors as an array [n, d] of numbers; without `batch` also one."""
+    array = array_of(given)
     if batch and array.ndim == 1:
         array = array[None]
     if array.ndim not in ((2,) if batch else (1, 2)) or array.dtype.kind not in "fiub":

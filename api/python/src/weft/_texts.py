@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from . import _core, errors
+from . import _core, _pairs, errors
 from ._core import check, ffi, lib, text_of
 from ._text import harmless
 
@@ -216,20 +216,34 @@ def sequence_rows(model: Model, sequences: Sequence[Sequence[int]], done: Done) 
     return rows_of(model, inputs, _each(done))
 
 
-def pair_outputs(model: Model, pairs: Sequence[Any], take: Callable[[Any], object] | None,
-                 batch_size: int = 0) -> tuple[F32, list[int]]:
-    """The output of each pair, and which of the pairs are cut."""
+def _templated_outputs(model: Model, pairs: Sequence[Any], take: Callable[[Any], object] | None, batch_size: int,
+                       prompt: str) -> tuple[F32, list[int]]:
+    """Those of a model that scores what the folder's chat template makes of pairs."""
+    sequences, cut = _pairs.sequences(model, pairs, prompt)
+    inputs = Inputs(len(sequences))
+    for index, tokens in enumerate(sequences):
+        inputs.set_tokens(index, tokens)
+    return rows_of(model, inputs, take, batch_size), cut
+
+
+def pair_outputs(model: Model, pairs: Sequence[Any], take: Callable[[Any], object] | None, batch_size: int = 0,
+                 prompt: str = "") -> tuple[F32, list[int]]:
+    """The output of each pair, and which of the pairs are cut. The prompt stands in front of the first text of each, or is the
+    template's system message."""
     for index, pair in enumerate(pairs):
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"text {index}: expected a pair of texts, as the first is one, found {type(pair).__name__}")
+    if model.info.by_template:
+        return _templated_outputs(model, pairs, take, batch_size, prompt)
+    pairs = [(prompt + first, second) for first, second in pairs] if prompt else pairs
     inputs, cut = _inputs_of(model, pairs, pairs=True)
     found = rows_of(model, inputs, take, batch_size)
     return found, _cut_ones(inputs, cut)
 
 
-def pair_rows(model: Model, pairs: Sequence[Any], done: Done, batch_size: int = 0) -> F32:
+def pair_rows(model: Model, pairs: Sequence[Any], done: Done, batch_size: int = 0, prompt: str = "") -> F32:
     """The output of each pair, with a warning where pairs are cut."""
-    found, cut = pair_outputs(model, pairs, _each(done), batch_size)
+    found, cut = pair_outputs(model, pairs, _each(done), batch_size, prompt)
     _warn(model, cut)
     return found
 
@@ -247,13 +261,14 @@ def prompts_of(model: Model) -> dict[str, str]:
 
 
 def set_vectors(model: Model, pooling: str | None, normalize: bool, prompt: str | None, prompt_is_text: bool = False,
-                dimension: int = 0) -> str:
+                dimension: int = 0, max_terms: int = 0) -> str:
     """Has the model make such vectors, and gives the prompt's text."""
     if "\0" in (prompt or ""):
         raise errors.InvalidArgument("prompt: expected a text without zeros, found one with")
     names = [ffi.NULL if name is None else ffi.new("char[]", name.encode()) for name in (pooling, prompt)]
     params = ffi.new("weft_vectors_params *", {"pooling": names[0], "normalize": normalize, "prompt": names[1],
-                                               "prompt_is_text": prompt_is_text, "dimension": dimension})
+                                               "prompt_is_text": prompt_is_text, "dimension": dimension,
+                                               "max_terms": max_terms})
     text = ffi.new("char **")
     with model._handle.lock:
         check(lib.weft_model_set_vectors(text, model._handle.get(), params))
@@ -291,6 +306,16 @@ def embed(model: Model, texts: Sequence[str], prompt: str | None, batch_size: in
 # ---- ranks ----
 
 
+def _templated_ranks(model: Model, query: str, texts: Sequence[str], batch_size: int | None,
+                     take: Callable[[Any], object] | None) -> tuple[list[Ranked], list[int]]:
+    """By the outputs as they are, as weft_texts_rank does it."""
+    outputs, cut = pair_outputs(model, [(query, text) for text in texts], take, batch_size or 0)
+    ranked = ffi.new("weft_ranked[]", [(index, float(row[0])) for index, row in enumerate(outputs)])
+    lib.weft_rank(ranked, len(texts))
+    scores = (lib.weft_model_pair_score(model._handle.get(), one.score) for one in ranked)
+    return [Ranked(one.index, score, texts[one.index]) for one, score in zip(ranked, scores)], cut
+
+
 def ranks(model: Model, query: str, texts: Sequence[str], batch_size: int | None,
           take: Callable[[Any], object] | None) -> tuple[list[Ranked], list[int]]:
     """The likeliest first, equal ones in their order; and which of the texts are cut."""
@@ -298,6 +323,8 @@ def ranks(model: Model, query: str, texts: Sequence[str], batch_size: int | None
         name = text_of(lib.weft_model_role_prompt(model._handle.get(), role))
         return _inputs_of(model, some, prompt=prompts_of(model).get(name, ""))
 
+    if model.info.by_template:
+        return _templated_ranks(model, query, texts, batch_size, take)
     with model._texts_lock:
         if model.info.task == "embed":
             set_vectors(model, None, False, "")

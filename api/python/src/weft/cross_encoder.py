@@ -77,7 +77,8 @@ class CrossEncoder(_drop_in.DropIn):
 
         Args:
             inputs: a pair of texts, or several. (Before: sentences.)
-            prompt_name: which of `prompts` stands in front of the first text of each.
+            prompt_name: which of `prompts` stands in front of the first text of each; or is the system message, where pairs go
+                through the folder's chat template.
             prompt: the text itself.
             batch_size: pairs that run at once, at most; no bit depends on it.
             show_progress_bar: whether a bar shows how far it is, where tqdm is installed; None: it does not.
@@ -101,7 +102,7 @@ class CrossEncoder(_drop_in.DropIn):
         text = self._prompt(prompt_name, prompt)
         self._move(device)
         with _progress(len(pairs), _drop_in.progress_of(show_progress_bar)) as done:
-            logits = _texts.pair_rows(self.model, [(text + first, second) for first, second in pairs], done, batch_size)
+            logits = _texts.pair_rows(self.model, pairs, done, batch_size, text)
         scores = self._scores(logits, activation_fn or self.activation_fn, bool(apply_softmax))
         return _given(scores, single, convert_to_numpy, convert_to_tensor)
 

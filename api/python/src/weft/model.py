@@ -15,10 +15,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _checks, _core, _encoding, _generation, _images, _inputs, _outputs, _texts, _travel, errors
+from . import _checks, _core, _encoding, _generation, _images, _inputs, _outputs, _pairs, _sparse, _texts, _travel, errors
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
 from ._outputs import Outputs as Outputs
+from ._sparse import SparseVectors as SparseVectors
 from ._text import harmless
 from ._texts import Answer as Answer
 from ._texts import Entity as Entity
@@ -85,6 +86,8 @@ class ModelInfo:
     """bytes, sentencepiece, tokenizer.json or none."""
     raw_scores: bool
     """Whether `rerank` gives the value of a pair's only label, and not its sigmoid."""
+    by_template: bool
+    """Whether a pair's score is that of the text that the folder's chat template makes of it, as `rerank` does by Jinja."""
     similarity_scale: float
     """Of a model with a tower of texts, which it is, and one of images: `similarity` is this times the cosine, and …"""
     similarity_bias: float
@@ -146,6 +149,7 @@ class Model:
         self._device = device
         self._tokenizer = tokenizer
         self._origin: _travel.Origin | None = None
+        self._template: Any = None
         self._handle = _core.Handle(pointer, lib.weft_model_destroy)
         self._config = text_of(lib.weft_model_config(pointer))
         self._plans: collections.OrderedDict[tuple[int, int, frozenset[str]], Plan] = collections.OrderedDict()
@@ -409,6 +413,36 @@ class Model:
             found = _texts.embed(self, several, prompt, batch_size, pooling, normalize, done)
         one: F32 = found[0] if isinstance(texts, str) else found
         return one
+
+    def embed_sparse(self, texts: str | Iterable[str], *, prompt: str | None = None, batch_size: int | None = None,
+                     max_terms: int | None = None, progress: bool | None = None) -> SparseVectors:
+        """A sparse vector for each text, with a value for each token of the vocabulary, of a folder of sentence-transformers'
+        SparseEncoder (SPLADE). Each has the bits that it has alone, on every device.
+
+        Args:
+            texts: one or many.
+            prompt: as of `embed`.
+            batch_size: how many run at once, at most; no bit depends on it.
+            max_terms: so many of the largest values are the result; None: as the folder says (max_active_dims), or all.
+            progress: as of a call.
+        """
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        if batch_size is not None:
+            _checks.whole(batch_size, "batch_size", 1)
+        most = 0 if max_terms is None else _checks.whole(max_terms, "max_terms", 1)
+        with _progress(len(several), progress) as done:
+            return _sparse.embed(self, several, prompt, batch_size, most, done)
+
+    def terms(self, vectors: SparseVectors, *, top: int | None = None) -> list[list[tuple[str | None, float]]]:
+        """The tokens of each sparse vector, as the vocabulary has them, with their weights: the largest first. None stands for
+        a value behind the vocabulary.
+
+        Args:
+            vectors: what `embed_sparse` gives.
+            top: how many of each; None: all.
+        """
+        rows, _ = _sparse.rows_of(vectors, self.info.embedding_size)
+        return [_sparse.terms(self, places, values, top) for places, values in rows]
 
     # ---- images ----
 
@@ -743,6 +777,8 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     model._origin = origin
     if isinstance(model, Model) and (model.info.image_size or model.info.similarity_scale):
         model._rules = _images.Rules(path)
+    if isinstance(model, Model) and model.info.by_template:
+        model._template = _pairs.template_of(path)
     return model
 
 

@@ -7,8 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import _checks, _drop_in, _inputs, _similarity, _texts, errors
-from ._core import check, ffi, lib, text_of
+from . import _checks, _drop_in, _encoders, _similarity, _texts, errors
 from .model import _progress
 
 if TYPE_CHECKING:
@@ -17,10 +16,8 @@ if TYPE_CHECKING:
 
     F32 = npt.NDArray[np.float32]
 
-_DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 
-
-class SentenceTransformer(_drop_in.DropIn):
+class SentenceTransformer(_encoders.Encoder):
     """Vectors of texts under the names and with the results of sentence-transformers' class of this name.
 
         model = weft.SentenceTransformer("all-MiniLM-L6-v2")    # a folder, or a name on the Hub
@@ -55,8 +52,10 @@ class SentenceTransformer(_drop_in.DropIn):
             backend=backend, model_kwargs=model_kwargs, config_kwargs=config_kwargs, max_length=None,
             processor_kwargs=tokenizer_kwargs if processor_kwargs is None else processor_kwargs, cache_folder=cache_folder,
             revision=revision, local_files_only=local_files_only, token=use_auth_token if token is None else token)
+        if self._embed_info().sparse:
+            raise errors.Unsupported("expected dense vectors, found a folder of sparse ones: weft.SparseEncoder is for it")
         self._pooling = self._default_pooling()
-        self._similarity = None if similarity_fn_name is None else _similarity.named(similarity_fn_name)
+        self.similarity_fn_name = similarity_fn_name
         own = self._embed_info().dimension
         _texts.set_vectors(self.model, self._pooling, False, "", True, _ALL_VALUES)
         self._values = self.model.info.embedding_size
@@ -71,12 +70,6 @@ class SentenceTransformer(_drop_in.DropIn):
         classes = config.get("architectures") or [""]
         generates = str(classes[0]).endswith("ForCausalLM") and config.get("is_causal", True)
         return "last" if generates else "mean"
-
-    def _embed_info(self) -> Any:
-        info = ffi.new("weft_embed_info *")
-        if self.model.info.task == "embed":
-            check(lib.weft_model_get_embedding(self.model._handle.get(), info))
-        return info
 
     # ---- vectors ----
 
@@ -123,29 +116,6 @@ class SentenceTransformer(_drop_in.DropIn):
         found = _given(_similarity.quantized(vectors, precision) if texts else vectors, convert_to_numpy, convert_to_tensor)
         return found[0] if single else found
 
-    def encode_query(self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None,
-                     *positional: Any, **how: Any) -> Any:
-        """As `encode`, with the prompt "query" where none is named."""
-        if prompt_name is None and prompt is None and "query" in self.prompts:
-            prompt_name = "query"
-        return self.encode(inputs, prompt_name, prompt, *positional, **how)
-
-    def encode_document(self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None,
-                        *positional: Any, **how: Any) -> Any:
-        """As `encode`, with the first of the prompts "document", "passage" and "corpus" that is there where none is named."""
-        if prompt_name is None and prompt is None:
-            prompt_name = next((name for name in _DOCUMENT_PROMPTS if name in self.prompts), None)
-        return self.encode(inputs, prompt_name, prompt, *positional, **how)
-
-    @staticmethod
-    def _texts_of(inputs: Any, more: dict[str, Any]) -> tuple[list[str], bool]:
-        """Texts, and whether it is one."""
-        inputs = more.pop("sentences", None) if inputs is None else inputs
-        more.pop("task", None)
-        _drop_in.refuse("encode", more, "leave it out")
-        single = isinstance(inputs, str)
-        return ([inputs] if single else list(_inputs.several(inputs))), single
-
     def _vectors(self, texts: list[str], prompt: str, batch_size: int, most: int | None, normalize: bool,
                  progress: bool | None) -> F32:
         with _progress(len(texts), _drop_in.progress_of(progress)) as done:
@@ -164,38 +134,11 @@ class SentenceTransformer(_drop_in.DropIn):
                 found.append(model.hidden(encoding.tokens, types=encoding.types if model.info.takes_types else None))
         return found
 
-    # ---- how alike they are ----
-
-    @property
-    def similarity_fn_name(self) -> str:
-        """cosine, dot, euclidean or manhattan."""
-        if self._similarity is None:
-            own = text_of(self._embed_info().similarity)
-            self._similarity = own if own in _similarity.NAMES else "cosine"
-        return self._similarity
-
-    @similarity_fn_name.setter
-    def similarity_fn_name(self, value: Any) -> None:
-        self._similarity = None if value is None else _similarity.named(value)
-
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """How alike each of some vectors is to each of others, [n, m]: a tensor where PyTorch is installed, or else an array.
-        It is computed in float64, and rounded."""
-        return _drop_in.tensor_or_array(_similarity.of(self.similarity_fn_name, embeddings1, embeddings2, False))
-
-    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
-        """The same of the first with the first, the second with the second and so on, [n]."""
-        return _drop_in.tensor_or_array(_similarity.of(self.similarity_fn_name, embeddings1, embeddings2, True))
-
     # ---- what it is ----
 
     def get_embedding_dimension(self) -> int:
         """Values of a vector that `encode` gives."""
         return min(self._values, self.truncate_dim or self._values)
-
-    def get_sentence_embedding_dimension(self) -> int:
-        """The same, by its older name."""
-        return self.get_embedding_dimension()
 
     @contextlib.contextmanager
     def truncate_embeddings(self, truncate_dim: int | None) -> Iterator[None]:
@@ -208,10 +151,6 @@ class SentenceTransformer(_drop_in.DropIn):
             self.truncate_dim = before
 
     truncate_sentence_embeddings = truncate_embeddings
-
-    def start_multi_process_pool(self, *_: Any, **__: Any) -> None:
-        """Raises Unsupported: `Pool` has the devices of a machine."""
-        _drop_in.refuse_pool("one")
 
 
 _ALL_VALUES = _checks.U32

@@ -32,8 +32,8 @@ class Template:
             try:
                 from jinja2.sandbox import ImmutableSandboxedEnvironment
             except ImportError:
-                raise Failure(400, "model: its chat template needs Jinja, which is not installed on the server: pip install "
-                              "jinja2", param="model", code="model_not_supported") from None
+                raise Failure(400, "model: its chat template needs Jinja, which is not installed: pip install jinja2",
+                              param="model", code="model_not_supported") from None
             # As transformers sets it up, for which these templates are written.
             environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True,
                                                         extensions=["jinja2.ext.loopcontrols"])
@@ -43,10 +43,11 @@ class Template:
             self._compiled = environment.from_string(self._source)
         return self._compiled
 
-    def text(self, messages: list[dict[str, Any]]) -> str:
-        """The text that a model continues with an answer. Raises a Failure for messages that the template does not take."""
+    def text(self, messages: list[dict[str, Any]], answers: bool = True) -> str:
+        """The text that a model continues, with an answer where one is wanted. Raises a Failure for messages that the template
+        does not take."""
         try:
-            found: str = self._template().render(messages=messages, add_generation_prompt=True, tools=None, documents=None,
+            found: str = self._template().render(messages=messages, add_generation_prompt=answers, tools=None, documents=None,
                                                  **self._tokens)
         except Failure:
             raise
