@@ -72,6 +72,10 @@ weft_add_host_test(drivers.noticed LABELS house
     COMMAND "${CMAKE_COMMAND}" "-DLIST=${weft_registered}" -DMORE=unit.core.lavapipe-4 -P tests/house/drivers.cmake)
 set_tests_properties(drivers.noticed PROPERTIES PASS_REGULAR_EXPRESSION "without a reason:[ \n]+unit\\.core\\.lavapipe-4")
 
+# No list names a test that does not exist: configuration fails at one.
+weft_add_host_test(named.noticed LABELS house COMMAND "${CMAKE_COMMAND}" "-DNAMED=unit;cpu_compile" -P tests/cmake/named.cmake)
+set_tests_properties(named.noticed PROPERTIES PASS_REGULAR_EXPRESSION "names unit\\.cpu_compile, and there is no[ \n]+tests/unit/test_cpu_compile\\.c")
+
 # What SECURITY.md says is fuzzed is, and the other way round.
 weft_add_host_test(fuzzers.listed LABELS house COMMAND "${CMAKE_COMMAND}" -P tests/house/fuzzers.cmake)
 weft_add_host_test(fuzzers.missing LABELS house COMMAND "${CMAKE_COMMAND}" -DWITHOUT=npz -P tests/house/fuzzers.cmake)

@@ -3,6 +3,9 @@
 # The processor's compiler with other LLVMs than that of the headers: those that are installed, and libraries that are none. A version that
 # WEFT_LLVM names has no other take its place, so that what runs here ran with it.
 
+# Before anything that this machine may lack.
+set(weft_llvm_tests native_compile native_dots native_shapes)
+weft_named_tests(unit ${weft_llvm_tests})
 if(NOT WEFT_HAVE_LLVM OR WIN32)
     return()
 endif()
@@ -45,7 +48,7 @@ foreach(version IN LISTS weft_other_llvms)
     weft_add_device_test(verify.llvm-${version} DRIVERS ${weft_processors} QUICK NONE LABELS verify COMMAND ${verify} ${weft_kernel_list})
     weft_add_device_test(verify.fused.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS verify
         COMMAND ${verify} --math fused ${weft_kernel_list})
-    foreach(name native_compile native_dots native_shapes)
+    foreach(name IN LISTS weft_llvm_tests)
         if(TARGET weft-tests-unit)
             weft_add_device_test(unit.${name}.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS unit
                 COMMAND "${CMAKE_COMMAND}" -E env WEFT_LLVM=${version} $<TARGET_FILE:weft-tests-unit> ${name})

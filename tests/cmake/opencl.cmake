@@ -18,7 +18,9 @@ weft_add_fake_opencl(fake-opencl)
 weft_add_fake_opencl(fake-opencl-1.1 WEFT_FAKE_OPENCL_1_1)
 
 # What every device must do, on these too.
-foreach(name cancel fork groups one_nan op plan threads)
+set(weft_opencl_tests cancel fork groups one_nan op plan threads)
+weft_named_tests(unit ${weft_opencl_tests})
+foreach(name IN LISTS weft_opencl_tests)
     if(weft_test_unit_${name} AND weft_opencl_drivers)
         weft_add_device_test(unit.${name} DRIVERS ${weft_opencl_drivers} QUICK NONE LABELS unit
                              COMMAND ${weft_test_unit_${name}})

@@ -27,6 +27,20 @@ set(weft_costs
     unit.limits 10
     cli.eval_tasks 10)
 
+# Where each of thousands of kernels is compiled for a second, or each access is checked, and nothing was ever found that the same test on
+# other drivers, or `weft verify` there, had not: 70 minutes of a processor, in ./dev test cases.
+set(weft_cases_tests model.decoder.swiftshader unit.groups.swiftshader unit.variants.swiftshader unit.plan.opencl-oclgrind)
+# Under sanitizers these took 32 minutes of SwiftShader's compiler; the processor device or OpenCL's drivers go the same ways through the host.
+if(WEFT_SANITIZE)
+    list(APPEND weft_cases_tests unit.faults.all.swiftshader unit.plan.swiftshader unit.concurrent_bindings.swiftshader unit.decode.swiftshader)
+endif()
+
+foreach(test IN LISTS weft_costs weft_cases_tests)
+    if(test MATCHES "^(unit|cli|model)\\.([a-z_]+)")
+        weft_named_tests(${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    endif()
+endforeach()
+
 get_property(weft_tests DIRECTORY PROPERTY TESTS)
 list(JOIN weft_tests "\n" weft_test_lines)
 file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/registered.txt" "${weft_test_lines}\n")
@@ -56,14 +70,7 @@ foreach(test IN LISTS weft_tests)
     set_tests_properties("${test}" PROPERTIES TIMEOUT ${limit} COST "${cost}")
 endforeach()
 
-# Where each of thousands of kernels is compiled for a second, or each access is checked, and nothing was ever found that the same test on
-# other drivers, or `weft verify` there, had not: 70 minutes of a processor, in ./dev test cases.
-set(weft_slow_tests model.decoder.swiftshader unit.groups.swiftshader unit.variants.swiftshader unit.plan.opencl-oclgrind)
-# Under sanitizers these took 32 minutes of SwiftShader's compiler; the processor device or OpenCL's drivers go the same ways through the host.
-if(WEFT_SANITIZE)
-    list(APPEND weft_slow_tests unit.faults.all.swiftshader unit.plan.swiftshader unit.concurrent_bindings.swiftshader unit.decode.swiftshader)
-endif()
-foreach(test IN LISTS weft_slow_tests)
+foreach(test IN LISTS weft_cases_tests)
     if("${test}" IN_LIST weft_tests)
         set_property(TEST "${test}" APPEND PROPERTY LABELS cases)
     endif()

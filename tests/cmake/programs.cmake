@@ -4,6 +4,7 @@
 # command is built, cli: `unit-tests NAME` runs tests/unit/test_NAME.c. Programs are linked to the library's objects so that hidden functions
 # are within reach, and to tests/support/*.c and *.cpp; one for each file was 5 GB.
 
+include(cmake/named.cmake)
 file(GLOB weft_support_sources CONFIGURE_DEPENDS
      "${CMAKE_CURRENT_SOURCE_DIR}/support/*.c" "${CMAKE_CURRENT_SOURCE_DIR}/support/*.cpp")
 weft_keep_platform(weft_support_sources)
@@ -52,6 +53,15 @@ endif()
 # The programs of tests that are not long, for ./dev test with sanitizers.
 add_custom_target(weft-quick)
 
+# Tests that this file and ./dev foreign name.
+set(weft_vulkan11_tests device submit_with threads)
+file(STRINGS "${PROJECT_SOURCE_DIR}/packaging/provision/foreign.sh" weft_foreign_tests REGEX "^foreign_unit_tests=")
+string(REGEX REPLACE "^.*=\\((.+)\\)$" "\\1" weft_foreign_tests "${weft_foreign_tests}")
+separate_arguments(weft_foreign_tests)
+weft_named_tests(unit ${weft_foreign_tests})
+weft_named_tests(unit ${weft_vulkan11_tests} faults float_state host_thread)
+weft_named_tests(cli receipt)
+
 # Which drivers a test runs on is decided by what another driver could find that these do not:
 #   - `device`: a test of the device layer, which goes another way on each back end. Lavapipe of other widths and a newer Mesa are the same
 #     back end; what they can find is in the kernels, which `weft verify` and the next kind run there.
@@ -85,7 +95,7 @@ function(weft_test_drivers variable quick_variable folder short head)
                 set(drivers processor-8)
             endif()
         endif()
-        if(short MATCHES "^(device|embed|submit_with|threads)$") # what differs there
+        if(folder STREQUAL "embed" OR short IN_LIST weft_vulkan11_tests) # what differs there
             list(APPEND drivers ${weft_vulkan11_drivers})
             list(APPEND quick ${weft_vulkan11_drivers})
         endif()

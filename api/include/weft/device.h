@@ -31,7 +31,7 @@ typedef enum weft_math {
 /** "reproducible", "fast" or "fused". */
 WEFT_API const char *weft_math_name(weft_math math);
 
-/** Version of the bits of reproducible mode, raised with each change of bits of any op (CHANGELOG.md, **Bits**). */
+/** Version of the bits of reproducible mode: raised by each release with other bits of any op (CHANGELOG.md, **Bits**). */
 #define WEFT_BITS_VERSION 1
 
 /**
