@@ -108,7 +108,7 @@ static weft_tensor add_step(weft_case *c, const weft_sheet *sheet, const weft_sh
 }
 
 /* q, k, v and rates, whether the mixer takes them or not. */
-static void make_operands(weft_case *c, weft_array x[4], const weft_sheet *sheet,
+static void make_operands(weft_case *c, weft_array x[WEFT_OPERANDS], const weft_sheet *sheet,
                           const struct row *row) {
     const uint32_t kv_heads = row->kv_heads ? row->kv_heads : row->heads;
     const uint32_t columns[4] = {row->heads * row->width, kv_heads * row->width,
@@ -131,7 +131,7 @@ static void build_row(weft_case *c, const weft_sheet *sheet, const struct row *r
                               row->width,
                               .values = row->values,
                               .kv_heads = row->kv_heads};
-    weft_array x[4];
+    weft_array x[WEFT_OPERANDS] = {{.value = NULL}};
     c->implementation = row->unrolled ? "unrolled" : NULL;
     make_operands(c, x, sheet, row);
     weft_sheet_params own = weft_sheet_params_of(sheet, params, &sizes, (weft_tensor){0});
