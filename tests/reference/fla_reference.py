@@ -88,6 +88,11 @@ def heads_of(config):
     return heads, states, states, *(int(config["hidden_size"] * config[name]) // heads for name in ("expand_k", "expand_v"))
 
 
+def has_filters(config):
+    """fla gives use_short_conv to no layer of RetNet."""
+    return config["use_short_conv"] and config["model_type"] != "retnet"
+
+
 def norm_of(config):
     """The name of the norm of heads, or None where it has no weight."""
     if "use_output_gate" not in config:
@@ -107,7 +112,7 @@ def gated_shapes(config):
         shapes.update({f"{at}.attn_norm.weight": (width,), f"{at}.mlp_norm.weight": (width,)})
         for name, channels in (("q", heads * size), ("k", k_heads * size), ("v", states * value_size)):
             shapes[f"{at}.attn.{name}_proj.weight"] = (channels, width)
-            if config["use_short_conv"]:
+            if has_filters(config):
                 shapes[f"{at}.attn.{name}_conv1d.weight"] = (channels, 1, config["conv_size"])
         shapes[f"{at}.attn.o_proj.weight"] = (width, values)
         if norm_of(config):
@@ -248,7 +253,7 @@ class Reader:
     def projected(self, x, at, name):
         """A map, and the short filter behind it."""
         x = self.weight(f"{at}.{name}_proj") @ x
-        if not self.config["use_short_conv"]:
+        if not has_filters(self.config):
             return x
         taps = self.weight(f"{at}.{name}_conv1d")[:, 0]
         window = np.concatenate([self.state(f"{at}.{name}", (len(x), taps.shape[1]))[:, 1:], x[:, None]], 1)
@@ -282,7 +287,7 @@ class Reader:
         config = self.config
         x = self.projected(x, at, name)
         of_retention = "use_output_gate" in config  # of RetNet and GLA: filters have an activation, and maps may have one
-        usual = "silu" if config["use_short_conv"] else None
+        usual = "silu" if has_filters(config) else None
         x = ACTIVATIONS[usual if of_retention else config.get("qk_activation", "silu")](x)
         x = ACTIVATIONS[config.get("feature_map")](x).reshape(heads, size)
         if config["model_type"] == "retnet":
@@ -297,7 +302,7 @@ class Reader:
         heads, k_heads, states, size, value_size = heads_of(config)
         q, k = (self.keys(x, at, *given, size, position) for given in (("q", heads), ("k", k_heads)))
         v = self.projected(x, at, "v")
-        if config["use_short_conv"] or "use_output_gate" not in config:
+        if has_filters(config) or "use_output_gate" not in config:
             v = silu(v)
         v, k = v.reshape(states, value_size), k.repeat(states // k_heads, 0)
         if "use_output_gate" in config:

@@ -14,6 +14,7 @@
 
 #include <weft/arithmetic.h>
 #include <weft/mixers.h>
+#include <weft/movement.h>
 
 #include "core/try.h"
 #include "model/network/architecture.h"
@@ -116,13 +117,6 @@ static weft_status read_sizes(struct fla *fla, const struct given *given,
                      "expand_v");
 }
 
-/* RetNet and GLA: short filters have their activation, and nothing else has one but a feature map. */
-static void choose_filters(struct fla *fla, const struct given *given) {
-    const weft_activation behind = given->filters ? WEFT_ACTIVATION_SILU : WEFT_ACTIVATION_NONE;
-    fla->taps = given->filters ? given->taps : 0;
-    fla->key_activation = fla->value_activation = behind;
-}
-
 static weft_status read_feature_map(struct fla *fla, const weft_json_fields *json) {
     static const struct {
         const char *name;
@@ -157,6 +151,7 @@ static weft_status read_gate(struct fla *fla, struct given *given, const weft_js
     return WEFT_OK;
 }
 
+/* use_short_conv is in the config, but fla gives it to no layer: its RetNet has no filters. */
 static weft_status read_retnet(void *state, weft_network_config *config,
                                const weft_json_fields *json) {
     struct fla *fla = state;
@@ -164,7 +159,6 @@ static weft_status read_retnet(void *state, weft_network_config *config,
     int64_t kv_heads = 0;
     WEFT_TRY(read_common(&given, config, json, 2.0));
     WEFT_TRY(read_sizes(fla, &given, config, json));
-    choose_filters(fla, &given);
     WEFT_TRY(read_feature_map(fla, json));
     WEFT_TRY(read_gate(fla, &given, json));
     WEFT_TRY(weft_json_optional_integer(&kv_heads, json, "num_kv_heads", 1, 65536));
@@ -186,7 +180,9 @@ static weft_status read_gla(void *state, weft_network_config *config,
     double least = -INFINITY;
     WEFT_TRY(read_common(&given, config, json, 4.0));
     WEFT_TRY(read_sizes(fla, &given, config, json));
-    choose_filters(fla, &given);
+    fla->taps = given.filters ? given.taps : 0;
+    fla->key_activation = fla->value_activation =
+        given.filters ? WEFT_ACTIVATION_SILU : WEFT_ACTIVATION_NONE;
     WEFT_TRY(read_feature_map(fla, json));
     WEFT_TRY(read_gate(fla, &given, json));
     int64_t kv_heads = given.heads;
@@ -350,9 +346,35 @@ static weft_tensor key_like(struct weft_builder *builder, weft_tensor x, const c
     return x;
 }
 
-static float retention(const void *user, uint64_t index) {
-    const struct fla *fla = user;
-    return 1.0F - ldexpf(1.0F, -5 - (int)(index % fla->heads));
+/* A constant of each head, whatever the token: one for all layers, as a device keeps what becomes of it. */
+static weft_tensor of_heads(struct weft_builder *builder, const char *name, uint32_t heads,
+                            weft_status (*fill)(float *, const void *, const weft_host *)) {
+    weft_tensor out = {0};
+    const struct weft_scope scope = weft_build_outside(builder);
+    weft_tensor x = weft_build_constant(builder, name, weft_shape_of(heads), fill, &heads);
+    weft_build_inside(builder, &scope);
+    x = weft_build_reshape(builder, x, weft_shape_of(1, 1, heads));
+    return WEFT_BUILT(builder, out,
+                      weft_graph_expand(&out, builder->graph, x,
+                                        weft_shape_of(builder->batch, builder->length, heads)));
+}
+
+static weft_status fill_retention(float *data, const void *user, const weft_host *host) {
+    const uint32_t *heads = user;
+    (void)host;
+    for (uint32_t i = 0; i < *heads; i++) {
+        data[i] = 1.0F - ldexpf(1.0F, -5 - (int)i);
+    }
+    return WEFT_OK;
+}
+
+static weft_status fill_twos(float *data, const void *user, const weft_host *host) {
+    const uint32_t *heads = user;
+    (void)host;
+    for (uint32_t i = 0; i < *heads; i++) {
+        data[i] = 2.0F;
+    }
+    return WEFT_OK;
 }
 
 /* exp(max(log sigmoid(x) / 16, least)) */
@@ -372,9 +394,7 @@ static weft_tensor decay_of(struct weft_builder *builder, weft_tensor x, const s
     weft_tensor step = {0};
     switch (fla->decay) {
     case DECAY_OF_HEADS:
-        return weft_build_filled(builder, "retention",
-                                 weft_shape_of(builder->batch, builder->length, fla->heads),
-                                 retention, fla);
+        return of_heads(builder, "retention", fla->heads, fill_retention);
     case DECAY_OF_ROWS:
         return row_decay(builder, x, fla);
     case DECAY_OF_STEPS:
@@ -386,17 +406,10 @@ static weft_tensor decay_of(struct weft_builder *builder, weft_tensor x, const s
     return step;
 }
 
-static float two(const void *user, uint64_t index) {
-    (void)user;
-    (void)index;
-    return 2.0F;
-}
-
 /* What a write, and so the erase, is multiplied by; none: 1. */
 static weft_tensor beta_of(struct weft_builder *builder, weft_tensor x, const struct fla *fla) {
-    const weft_shape shape = weft_shape_of(builder->batch, builder->length, fla->state_heads);
     if (!fla->rates) {
-        return fla->doubled ? weft_build_filled(builder, "rate", shape, two, NULL)
+        return fla->doubled ? of_heads(builder, "twos", fla->state_heads, fill_twos)
                             : (weft_tensor){0};
     }
     x = weft_build_map(builder, x, "b_proj", builder->width, fla->state_heads, false);
