@@ -3,26 +3,18 @@
 """DeBERTa's folders besides those of test_encoders.py: padding on the left, buckets, published configs, what is refused."""
 
 import copy
-import json
 
 import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from test_encoders import DEBERTA, POSITIONS, TOLERANCE, inputs, module_of, reference, relative_l2
+from test_encoders import DEBERTA, POSITIONS, TOLERANCE, inputs, module_of, reference
 
-import random_weights
+import saved_models
 import weft
+from saved_models import edited, narrow_and_wide, relative_l2
 
 V2_XLARGE = {"conv_kernel_size": 3, "conv_act": "gelu", "attention_head_size": 8, "pooler_hidden_size": 24}
-
-
-def edited(folder, module, **fields):
-    """The folder of the module with other fields of config.json; those that are "absent" are left out."""
-    module.save_pretrained(folder)
-    config = {**json.loads((folder / "config.json").read_text()), **fields}
-    (folder / "config.json").write_text(json.dumps({name: value for name, value in config.items() if value != "absent"}))
-    return folder
 
 
 @pytest.mark.parametrize("fields", [{}, V2_XLARGE], ids=["v3", "v2-xlarge"])
@@ -56,12 +48,9 @@ def test_buckets(device, buckets, farthest, length):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_files_of_16_bits(device, tmp_path, dtype):
     """The bits of the same weights as float32."""
-    module = module_of("DebertaV2ForSequenceClassification", {**DEBERTA, **V2_XLARGE}).to(dtype)
-    module.save_pretrained(tmp_path / "narrow")
-    module = module.float()
-    module.save_pretrained(tmp_path / "wide")
+    module = module_of("DebertaV2ForSequenceClassification", {**DEBERTA, **V2_XLARGE})
     tokens, _ = inputs(module, (2, 30), 4)
-    with weft.load(tmp_path / "wide", device) as wide, weft.load(tmp_path / "narrow", device) as narrow:
+    with narrow_and_wide(tmp_path, module, dtype, device) as (narrow, wide):
         found = wide.logits(tokens)
         assert relative_l2(found, reference(module, tokens, None, np.ones_like(tokens))) <= TOLERANCE
         assert np.array_equal(narrow.logits(tokens), found)
@@ -125,7 +114,7 @@ def test_refused(device, tmp_path, fields, words):
 def test_a_cross_encoder(device, tmp_path):
     """Pairs through DebertaV2Tokenizer's file, against transformers."""
     tokenizers = pytest.importorskip("tokenizers")
-    from transformers import DebertaV2ForSequenceClassification, DebertaV2Tokenizer
+    from transformers import DebertaV2Tokenizer
 
     words = [*"\u2581abcdefghijklmnopqrstuvwxyz.,'é1", "\u2581the", "\u2581a", "in", "er", "\u2581cat", "ing"]
     pieces = [("[PAD]", 0.0), ("[CLS]", 0.0), ("[SEP]", 0.0), ("[UNK]", 0.0),
@@ -133,8 +122,7 @@ def test_a_cross_encoder(device, tmp_path):
     tokenizer = DebertaV2Tokenizer(vocab=pieces, unk_id=3)
     assert isinstance(tokenizer.backend_tokenizer, tokenizers.Tokenizer)
     config = {**DEBERTA, "vocab_size": len(pieces), "pad_token_id": 0}
-    module = random_weights.fill(DebertaV2ForSequenceClassification(
-        DebertaV2ForSequenceClassification.config_class(**config, num_labels=3)).eval())
+    module = saved_models.module_of("DebertaV2ForSequenceClassification", config, num_labels=3)
     module.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     pairs = [("the cat  sat.\n", "a  mat, é1!"), ("interesting", " the\tcat's"), ("", "x")]

@@ -12,8 +12,8 @@ import safetensors.torch
 import torch
 import transformers
 
-import random_weights
 import weft
+from saved_models import edited, module_of, name_of, relative_l2, saved_cases
 
 TOLERANCE = 1e-5
 VOCABULARY, POSITIONS = 90, 120
@@ -110,20 +110,7 @@ OTHERS = (
     ("Starcoder2ForSequenceClassification", LLAMA), ("StableLmForTokenClassification", LLAMA))
 
 
-def name_of(case):
-    base = GPT2 if case[0].startswith(("GPT2", "GPTJ")) else LLAMA
-    return "-".join([case[0], *(f"{key}={value}" for key, value in case[1].items() if base.get(key) != value)])
-
-
-def module_of(name, fields):
-    """With weights that make every part visible: no bias is 0, no norm's weight 1."""
-    kind = getattr(transformers, name)
-    fields = copy.deepcopy(fields)  # configs write into theirs
-    return random_weights.fill(kind(kind.config_class(**fields)).eval())
-
-
-def relative_l2(found, exact):
-    return np.linalg.norm(found - exact) / np.linalg.norm(exact)
+case = saved_cases(CASES, lambda one: name_of(one, GPT2 if one[0].startswith(("GPT2", "GPTJ")) else LLAMA), module_of)
 
 
 def reference(module, tokens):
@@ -139,17 +126,8 @@ def continued(module, prompt, count, **options):
     return found[0, len(prompt):].tolist()
 
 
-@pytest.fixture(params=CASES, ids=name_of, scope="module")
-def case(request, tmp_path_factory, device):
-    module = module_of(*request.param)
-    folder = tmp_path_factory.mktemp("model")
-    module.save_pretrained(folder)
-    with weft.load(folder, device) as model:
-        yield module, model
-
-
 def test_logits_and_hidden_states(case):
-    module, model = case
+    module, model, _ = case
     assert (model.info.architecture, model.info.task, model.info.causal) == (type(module).__name__, "causal_lm", True)
     for length in (1, 2, 13, 64, 65, POSITIONS):
         tokens = np.random.default_rng(length).integers(0, VOCABULARY, (2, length))
@@ -159,7 +137,7 @@ def test_logits_and_hidden_states(case):
 
 def test_padded_batches(case):
     """On the right a row has the bits that it has alone; on the left transformers gives what Weft gives for the row alone."""
-    module, model = case
+    module, model, _ = case
     lengths = np.array([33, 12])
     tokens = np.random.default_rng(9).integers(0, VOCABULARY, (2, 33))
     alone = [model.logits(tokens[row:row + 1, :length])[0] for row, length in enumerate(lengths)]
@@ -180,7 +158,7 @@ def test_padded_batches(case):
 
 def test_layers(case):
     """Hidden states and attention maps, of grouped queries and of bands, too."""
-    module, model = case
+    module, model, _ = case
     tokens = np.random.default_rng(8).integers(0, VOCABULARY, (2, 29))
     copied = type(module)._from_config(copy.deepcopy(module.config), attn_implementation="eager").double().eval()
     copied.load_state_dict(module.state_dict())
@@ -195,7 +173,7 @@ def test_layers(case):
 
 def test_generation(case):
     """Of single prompts and of several; each of the latter is what it is alone."""
-    module, model = case
+    module, model, _ = case
     prompts = [np.random.default_rng(n).integers(0, VOCABULARY, n).tolist() for n in (1, 7, 20, 64)]
     expected = [continued(module, prompt, 50) for prompt in prompts]
     assert [list(model.generate_tokens(prompt, 50)) for prompt in prompts] == expected
@@ -209,7 +187,7 @@ def test_generation(case):
 
 
 def test_penalty(case):
-    module, model = case
+    module, model, _ = case
     prompt = [3, 8, 8, 40]
     for penalty in (1.1, 1.7, 0.8):
         expected = continued(module, prompt, 50, repetition_penalty=penalty)
@@ -237,15 +215,6 @@ def test_other_classes(device, name, fields):
 
 
 # ---- files ----
-
-def edited(folder, module, **fields):
-    """The folder of the module with other fields of config.json."""
-    module.save_pretrained(folder)
-    config = json.loads((folder / "config.json").read_text())
-    config.update(fields)
-    (folder / "config.json").write_text(json.dumps({name: value for name, value in config.items() if value != "absent"}))
-    return folder
-
 
 def test_older_configs(tmp_path, device):
     """rope_theta and rope_scaling beside the other fields, and no number of key-value heads, of transformers 4."""

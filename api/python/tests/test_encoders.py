@@ -9,8 +9,9 @@ import pytest
 import torch
 import transformers
 
-import random_weights
+import saved_models
 import weft
+from saved_models import name_of, relative_l2, saved_cases
 
 TOLERANCE = 1e-5
 VOCABULARY, POSITIONS, LABELS = 60, 70, 5
@@ -84,17 +85,13 @@ CASES = [(stem, stem + head, {**fields, **more}) for stem, fields, heads, others
          for head, more in (*((head, {}) for head in heads), *others)]
 
 
-def name_of(case):
-    stem, name, fields = case
-    base = next(row[1] for row in FAMILIES if row[0] == stem)
-    return "-".join([name, *(f"{key}={value}" for key, value in fields.items() if base.get(key) != value)])
-
-
 def module_of(name, fields):
-    """With weights that make every part visible: no bias is 0, no norm's weight 1."""
-    kind = getattr(transformers, name)
     outputs = {} if "QuestionAnswering" in name or "MultipleChoice" in name else {"num_labels": LABELS}
-    return random_weights.fill(kind(kind.config_class(**copy.deepcopy(fields), **outputs)).eval())
+    return saved_models.module_of(name, fields, **outputs)
+
+
+case = saved_cases(CASES, lambda one: name_of(one, next(row[1] for row in FAMILIES if row[0] == one[0])),
+                   lambda _, name, fields: module_of(name, fields))
 
 
 def reference(module, tokens, types, mask):
@@ -125,26 +122,12 @@ def layers_of(module, tokens, types, mask):
                       output_hidden_states=True, output_attentions=True)
 
 
-def relative_l2(found, exact):
-    return np.linalg.norm(found - exact) / np.linalg.norm(exact)
-
-
 def inputs(module, shape, seed):
     """Tokens that are no padding, as transformers gives that other positions, and types or None."""
     rng = np.random.default_rng(seed)
     kinds = getattr(module.config, "type_vocab_size", 0)
     tokens = rng.integers(6, VOCABULARY, shape)
     return tokens, rng.integers(0, kinds, shape) if kinds else None
-
-
-@pytest.fixture(params=CASES, ids=name_of, scope="module")
-def case(request, tmp_path_factory, device):
-    stem, name, fields = request.param
-    module = module_of(name, fields)
-    folder = tmp_path_factory.mktemp("model")
-    module.save_pretrained(folder)
-    with weft.load(folder, device) as model:
-        yield module, model, folder
 
 
 def test_against_transformers(case):

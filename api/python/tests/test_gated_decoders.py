@@ -12,18 +12,8 @@ import torch
 import transformers
 
 import weft
-from test_decoders import (
-    LLAMA,
-    NO_TOKENS,
-    POSITIONS,
-    TOLERANCE,
-    VOCABULARY,
-    continued,
-    edited,
-    module_of,
-    reference,
-    relative_l2,
-)
+from saved_models import edited, module_of, name_of, relative_l2, saved_cases
+from test_decoders import LLAMA, NO_TOKENS, POSITIONS, TOLERANCE, VOCABULARY, continued, reference
 
 MAMBA2 = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "num_heads": 8, "head_dim": 8, "state_size": 12,
           "n_groups": 2, **NO_TOKENS}
@@ -81,18 +71,7 @@ OTHERS = (("Mamba2Model", MAMBA2), ("FalconH1Model", {**HYBRID, "mamba_d_ssm": 4
           ("Qwen3_5TextForSequenceClassification", DELTA))
 
 
-def name_of(case):
-    usual = {**MAMBA2, **DENSE, **GRANITE}
-    return "-".join([case[0], *(f"{key}={value}" for key, value in case[1].items() if usual.get(key) != value)])
-
-
-@pytest.fixture(params=CASES, ids=name_of, scope="module")
-def case(request, tmp_path_factory, device):
-    module = module_of(*request.param)
-    folder = tmp_path_factory.mktemp("model")
-    module.save_pretrained(folder)
-    with weft.load(folder, device) as model:
-        yield module, model
+case = saved_cases(CASES, lambda one: name_of(one, {**MAMBA2, **DENSE, **GRANITE}), module_of)
 
 
 def allowed(module, tokens, exact):
@@ -104,7 +83,7 @@ def allowed(module, tokens, exact):
 
 
 def test_logits_and_hidden_states(case):
-    module, model = case
+    module, model, _ = case
     assert (model.info.architecture, model.info.task, model.info.causal) == (type(module).__name__, "causal_lm", True)
     for length in (1, 2, 13, 64, 65, POSITIONS):
         tokens = np.random.default_rng(length).integers(0, VOCABULARY, (2, length))
@@ -115,7 +94,7 @@ def test_logits_and_hidden_states(case):
 
 def test_padded_batches(case):
     """A row has the bits that it has alone."""
-    _, model = case
+    _, model, _ = case
     lengths = np.array([33, 12])
     tokens = np.random.default_rng(9).integers(0, VOCABULARY, (2, 33))
     found = model.logits(tokens, lengths=lengths)
@@ -124,7 +103,7 @@ def test_padded_batches(case):
 
 
 def test_layers(case):
-    module, model = case
+    module, model, _ = case
     tokens = np.random.default_rng(8).integers(0, VOCABULARY, (2, 29))
     with torch.no_grad():
         exact = copy.deepcopy(module).double()(torch.as_tensor(tokens), output_hidden_states=True)
@@ -136,7 +115,7 @@ def test_layers(case):
 
 
 def test_generation(case):
-    module, model = case
+    module, model, _ = case
     prompts = [np.random.default_rng(n).integers(0, VOCABULARY, n).tolist() for n in (1, 7, 20, 64)]
     assert [list(model.generate_tokens(prompt, 50)) for prompt in prompts] == [
         continued(copy.deepcopy(module).double(), prompt, 50) for prompt in prompts]
@@ -144,7 +123,7 @@ def test_generation(case):
 
 def test_any_cut(case):
     """A text read at once, token by token, or cut anywhere goes on as one text."""
-    module, model = case
+    module, model, _ = case
     whole = continued(copy.deepcopy(module).double(), [5], 50)
     found = {hashlib.sha256(bytes([5, *whole[:cut], *model.generate_tokens([5, *whole[:cut]], 50 - cut)])).hexdigest()
              for cut in range(50)}

@@ -11,11 +11,10 @@ import gguf_files
 import numpy as np
 import pytest
 import tokenizers
-import transformers
 
-import random_weights
 import weft
 from conftest import ROOT
+from saved_models import module_of
 
 TYPE = gguf_files.TYPE
 JSON = ROOT / "tests" / "data" / "tokenizer" / "json"
@@ -41,11 +40,6 @@ CASES = (
     ("Qwen3ForCausalLM", decoder(head_dim=32), TYPE.Q8_0), ("Qwen3ForCausalLM", decoder(256, head_dim=32), TYPE.Q6_K),
     ("GPT2LMHeadModel", GPT2, TYPE.Q4_1), ("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False}, TYPE.F32),
     ("BertModel", BERT, TYPE.Q5_0), ("BertModel", BERT, TYPE.F16))
-
-
-def module_of(name, fields):
-    kind = getattr(transformers, name)
-    return random_weights.fill(kind(kind.config_class(**fields)).eval())
 
 
 def made(place, name, fields, kind=TYPE.F32, tokenizer=None, change=None):

@@ -3,18 +3,17 @@
 """T5, mT5 and UMT5 with their decoders, against transformers: texts made of others, alone and together."""
 
 import copy
-import json
 
 import numpy as np
 import pytest
-import safetensors.torch
 import torch
 import transformers
 from test_command import weft_command
-from test_encoders import VOCABULARY, relative_l2
+from test_encoders import VOCABULARY
 
-import random_weights
+import saved_models
 import weft
+from saved_models import edited, narrow_and_wide, relative_l2, saved_cases
 from test_decoders import Numbers
 
 SIZES = {"vocab_size": VOCABULARY, "d_model": 24, "d_kv": 6, "d_ff": 50, "num_layers": 3, "num_decoder_layers": 2,
@@ -26,12 +25,10 @@ CASES = [("T5", {}), ("T5", SMALL),
 
 
 def module_of(stem, fields):
-    kind = getattr(transformers, f"{stem}ForConditionalGeneration")
-    return random_weights.fill(kind(kind.config_class(**{**SIZES, **fields})).eval())
+    return saved_models.module_of(f"{stem}ForConditionalGeneration", {**SIZES, **fields})
 
 
-def name_of(case):
-    return "-".join([case[0], *(f"{name}={value}" for name, value in case[1].items())])
+case = saved_cases(CASES, lambda one: saved_models.name_of(one, {}), module_of)
 
 
 def continued(module, prompts, count, side="right", **how):
@@ -44,15 +41,6 @@ def continued(module, prompts, count, side="right", **how):
         found = copy.deepcopy(module).double().generate(tokens, attention_mask=mask, max_new_tokens=count, min_new_tokens=count,
                                                         do_sample=False, **how)
     return found[:, 1:].tolist()
-
-
-@pytest.fixture(params=CASES, ids=name_of, scope="module")
-def case(request, tmp_path_factory, device):
-    module = module_of(*request.param)
-    folder = tmp_path_factory.mktemp("model")
-    module.save_pretrained(folder)
-    with weft.load(folder, device) as model:
-        yield module, model, folder
 
 
 PROMPTS = [np.random.default_rng(n).integers(1, VOCABULARY, n).tolist() for n in (1, 7, 20, 64)]
@@ -100,39 +88,26 @@ def test_the_encoder(case):
         model.logits(tokens)
 
 
-def rewritten(folder, module, weights=None, **fields):
-    module.save_pretrained(folder)
-    config = {**json.loads((folder / "config.json").read_text()), **fields}
-    (folder / "config.json").write_text(json.dumps({name: value for name, value in config.items() if value != "absent"}))
-    if weights:
-        found = safetensors.torch.load_file(folder / "model.safetensors")
-        safetensors.torch.save_file({**found, **weights}, folder / "model.safetensors", metadata={"format": "pt"})
-    return folder
-
-
 @pytest.mark.parametrize("stem", ["T5", "MT5", "UMT5"])
 @pytest.mark.parametrize("scaled", [True, False])
 def test_a_head_of_its_own(tmp_path, device, stem, scaled):
     """Files of T5 1.1, Flan-T5 and mT5 have one, and say so by tie_word_embeddings, which also says that nothing is scaled."""
     weights = {"lm_head.weight": torch.randn(VOCABULARY, 24, generator=torch.Generator().manual_seed(1))}
-    folder = rewritten(tmp_path, module_of(stem, {}), weights, tie_word_embeddings=scaled, scale_decoder_outputs="absent")
+    folder = edited(tmp_path, module_of(stem, {}), weights, tie_word_embeddings=scaled, scale_decoder_outputs="absent")
     module = getattr(transformers, f"{stem}ForConditionalGeneration").from_pretrained(folder).eval()
     assert torch.equal(module.lm_head.weight, weights["lm_head.weight"])
     with weft.load(folder, device) as model:
         assert list(model.generate_tokens(PROMPTS[1], 50)) == continued(module, [PROMPTS[1]], 50)[0]
         drawn = list(model.generate_tokens(PROMPTS[1], 50, temperature=1.0, seed=3))
-    with weft.load(rewritten(tmp_path, module, weights, scale_decoder_outputs=not scaled), device) as model:
+    with weft.load(edited(tmp_path, module, weights, scale_decoder_outputs=not scaled), device) as model:
         other = list(model.generate_tokens(PROMPTS[1], 50, temperature=1.0, seed=3))
     assert (drawn == other) == (stem == "MT5")  # which never scales
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_files_of_16_bits(tmp_path, device, dtype):
-    module = module_of("T5", {}).to(dtype)
-    module.save_pretrained(tmp_path / "narrow")
-    module = module.float()
-    module.save_pretrained(tmp_path / "wide")
-    with weft.load(tmp_path / "narrow", device) as narrow, weft.load(tmp_path / "wide", device) as wide:
+    module = module_of("T5", {})
+    with narrow_and_wide(tmp_path, module, dtype, device) as (narrow, wide):
         found = list(narrow.generate_tokens(PROMPTS[1], 50))
         assert found == list(wide.generate_tokens(PROMPTS[1], 50)) == continued(module, [PROMPTS[1]], 50)[0]
 
@@ -145,7 +120,7 @@ def test_files_of_16_bits(tmp_path, device, dtype):
     ({"scale_decoder_outputs": 3}, "scale_decoder_outputs"), ({"architectures": ["T5Model"]}, "T5ForConditionalGeneration")])
 def test_refused(tmp_path, device, fields, words):
     with pytest.raises(weft.WeftError, match=words):
-        weft.load(rewritten(tmp_path, module_of("T5", {}), **fields), device)
+        weft.load(edited(tmp_path, module_of("T5", {}), **fields), device)
 
 
 def test_bad_requests(case):
@@ -163,7 +138,7 @@ def test_the_encoder_alone(tmp_path, device):
     """T5EncoderModel reads the folder of a whole model; the decoder's tensors are another class's."""
     module = module_of("T5", {})
     tokens = np.array([PROMPTS[2]])
-    with weft.load(rewritten(tmp_path, module, architectures=["T5EncoderModel"]), device) as model, torch.no_grad():
+    with weft.load(edited(tmp_path, module, architectures=["T5EncoderModel"]), device) as model, torch.no_grad():
         exact = copy.deepcopy(module).double().encoder(torch.as_tensor(tokens)).last_hidden_state.numpy()
         assert relative_l2(model.logits(tokens), exact) <= 1e-5
 

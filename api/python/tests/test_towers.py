@@ -10,10 +10,11 @@ import pytest
 import torch
 import transformers
 from test_command import weft_command
-from test_encoders import relative_l2
 
 import random_weights
+import saved_models
 import weft
+from saved_models import edited, narrow_and_wide, relative_l2
 
 TOLERANCE = 1e-5
 VOCABULARY, END, LENGTH, LABELS = 60, 57, 20, 5
@@ -41,15 +42,11 @@ IMAGES = [("CLIPVisionModel", CLIP_IMAGE), ("CLIPVisionModelWithProjection", CLI
 
 
 def module_of(name, fields):
-    kind = getattr(transformers, name)
-    outputs = {"num_labels": LABELS} if "Classification" in name else {}
-    return random_weights.fill(kind(kind.config_class(**copy.deepcopy(fields), **outputs)).eval())
+    return saved_models.module_of(name, fields, **({"num_labels": LABELS} if "Classification" in name else {}))
 
 
 def name_of(case):
-    name, fields = case
-    base = {**CLIP_TEXT, **CLIP_IMAGE} if "CLIP" in name else {**SIGLIP_TEXT, **IMAGE}
-    return "-".join([name, *(f"{key}={value}" for key, value in fields.items() if base.get(key) != value)])
+    return saved_models.name_of(case, {**CLIP_TEXT, **CLIP_IMAGE} if "CLIP" in case[0] else {**SIGLIP_TEXT, **IMAGE})
 
 
 def pixels_of(module, count, seed=1):
@@ -156,12 +153,9 @@ def test_images(device, tmp_path, case):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_files_of_16_bits(device, tmp_path, case, dtype):
     """The bits of the same weights as float32."""
-    module = module_of(*case).to(dtype)
-    module.save_pretrained(tmp_path / "narrow")
-    module = module.float()
-    module.save_pretrained(tmp_path / "wide")
+    module = module_of(*case)
     given = {"input_ids": texts_of([20, 20])[0]} if "Text" in case[0] else {"pixel_values": pixels_of(module, 2)}
-    with weft.load(tmp_path / "wide", device) as wide, weft.load(tmp_path / "narrow", device) as narrow:
+    with narrow_and_wide(tmp_path, module, dtype, device) as (narrow, wide):
         found = wide.logits(**given)
         assert relative_l2(found, reference(module, **given)) <= TOLERANCE
         assert np.array_equal(narrow.logits(**given), found)
@@ -252,12 +246,8 @@ def test_classifiers_of_one_tower(device, tmp_path, stem):
     (TEXTS[1], {"max_position_embeddings": 2**31}, "max_position"), (PADDED[0], {"projection_size": 0}, "projection_size"),
     (PADDED[0], {"max_position_embeddings": 21}, "position_embedding")])
 def test_refused(device, tmp_path, case, fields, words):
-    module = module_of(*case)
-    module.save_pretrained(tmp_path)
-    config = {**json.loads((tmp_path / "config.json").read_text()), **fields}
-    (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(weft.WeftError, match=words):
-        weft.load(tmp_path, device)
+        weft.load(edited(tmp_path, module_of(*case), **fields), device)
 
 
 @pytest.mark.parametrize(("fields", "words"), [
@@ -268,11 +258,8 @@ def test_refused(device, tmp_path, case, fields, words):
     ({"text_config": None}, "token_embedding.*49408")])
 def test_refused_towers(device, tmp_path, fields, words):
     module = both("CLIP", CLIP_TEXT, CLIP_IMAGE, projection_dim=12)
-    module.save_pretrained(tmp_path)
-    config = {**json.loads((tmp_path / "config.json").read_text()), **fields}
-    (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(weft.WeftError, match=words):
-        weft.load(tmp_path, device)
+        weft.load(edited(tmp_path, module, **fields), device)
 
 
 @pytest.mark.parametrize(("text", "image", "words"), [
