@@ -180,23 +180,17 @@ static weft_status read_number(float *value, const struct weft_network *network,
     return status;
 }
 
-static weft_status refuse_number(const struct weft_network *network, const char *name,
-                                 const char *expected, float found) {
-    return weft_fail(&network->host, WEFT_BAD_FILE, "%s: tensor \"%s\": expected %s, found %g",
-                     weft_checkpoint_path(network->loaded), name, expected, (double)found);
-}
-
-/* A scale of 0 would say that there is no other tower. */
+/* A scale of 0 would say that there is no other tower. That both numbers are finite the checkpoint sees. */
 weft_status weft_towers_read_similarity(weft_model_info *info, const struct weft_network *texts) {
-    float scale = 0.0F, bias = 0.0F;
+    float scale = 0.0F;
     WEFT_TRY(read_number(&scale, texts, "logit_scale"));
     info->similarity_scale = (float)weft_portable_exp(scale);
-    if (!(info->similarity_scale > 0 && isfinite(info->similarity_scale))) {
-        return refuse_number(texts, "logit_scale", "-87 to 88", scale);
-    }
     if (weft_checkpoint_has(texts->loaded, "logit_bias")) {
-        WEFT_TRY(read_number(&bias, texts, "logit_bias"));
+        WEFT_TRY(read_number(&info->similarity_bias, texts, "logit_bias"));
     }
-    info->similarity_bias = bias;
-    return isfinite(bias) ? WEFT_OK : refuse_number(texts, "logit_bias", "a finite number", bias);
+    return info->similarity_scale > 0 && isfinite(info->similarity_scale)
+               ? WEFT_OK
+               : weft_fail(&texts->host, WEFT_BAD_FILE,
+                           "%s: tensor \"logit_scale\": expected -87 to 88, found %g",
+                           weft_checkpoint_path(texts->loaded), (double)scale);
 }
