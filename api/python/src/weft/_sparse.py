@@ -129,6 +129,7 @@ def rows_of(given: Any, width: int) -> tuple[list[tuple[Any, Any]], bool]:
     """The places and the values of each vector, and whether it is one: of SparseVectors, tensors or arrays."""
     import numpy as np
 
+    rows: list[tuple[Any, Any]]
     if isinstance(given, SparseVectors):
         rows, single, found = [given.row(index) for index in range(len(given))], False, given.shape[1]
     else:
