@@ -267,8 +267,8 @@ static int open_rows(embed_state *state) {
     const weft_host *host = &state->session.host;
     const weft_cli_row_form *form =
         &(weft_cli_row_form){weft_cli_output_width(state->session.model), state->info.sparse};
-    if (!options->lines || options->common.receipt ||
-        (options->out && !weft_cli_rows_fit(options->out))) {
+    if (!options->out || !options->lines || options->common.receipt ||
+        !weft_cli_rows_fit(options->out)) {
         return WEFT_CLI_FINE;
     }
     state->result.rows = &state->rows;

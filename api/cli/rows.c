@@ -57,11 +57,9 @@ static weft_status begin(weft_cli_rows *rows, const char *path, const weft_cli_r
                             .values = {.host = *host},
                             .ends = {.host = *host}};
     weft_sha256_begin(&rows->hash);
-    if (path) {
-        rows->is_json = weft_cli_rows_are_json(path);
-        rows->is_npz = form->sparse && weft_cli_rows_are_npz(path);
-        WEFT_TRY(find_places(rows));
-    }
+    rows->is_json = weft_cli_rows_are_json(path);
+    rows->is_npz = form->sparse && weft_cli_rows_are_npz(path);
+    WEFT_TRY(find_places(rows));
     if (form->sparse) {
         rows->terms = weft_alloc_zero(host, form->width, sizeof *rows->terms);
         return rows->terms ? WEFT_OK : weft_fail_memory(host, "a sparse vector");
@@ -111,8 +109,6 @@ static void put_number(struct weft_text *bytes, uint64_t value, size_t size) {
 static weft_status create(weft_cli_rows *rows) {
     if (rows->is_npz) {
         put_number(&rows->ends, 0, sizeof rows->term_count);
-    }
-    if (rows->is_npz || !rows->path) {
         return WEFT_OK;
     }
     (void)weft_system_remove(rows->part);
@@ -228,17 +224,15 @@ static void put_row(struct weft_text *bytes, weft_cli_rows *rows, const float *v
     }
 }
 
-/* The terms of a .npz stay here; of no file, nothing does. */
+/* The terms of a .npz stay here. */
 static weft_status keep(weft_cli_rows *rows, const float *values, uint32_t count) {
-    for (uint32_t i = 0; rows->terms && i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const uint32_t terms = find_terms(rows, &values[(size_t)i * rows->width]);
-        for (uint32_t k = 0; rows->is_npz && k < terms; k++) {
+        for (uint32_t k = 0; k < terms; k++) {
             put_number(&rows->indices, rows->terms[k].token, sizeof rows->terms[k].token);
             put_bits(&rows->values, rows->terms[k].value);
         }
-        if (rows->is_npz) {
-            put_number(&rows->ends, rows->term_count, sizeof rows->term_count);
-        }
+        put_number(&rows->ends, rows->term_count, sizeof rows->term_count);
     }
     return rows->indices.failed || rows->values.failed || rows->ends.failed
                ? weft_fail_memory(rows->host, "sparse vectors")
@@ -265,7 +259,7 @@ int weft_cli_rows_add(weft_cli_rows *rows, const float *values, uint32_t count, 
                       bool sync) {
     weft_status status = rows->from ? go_on(rows) : WEFT_OK;
     if (status == WEFT_OK) {
-        status = rows->file < 0 ? keep(rows, values, count) : add(rows, values, count, ids);
+        status = rows->is_npz ? keep(rows, values, count) : add(rows, values, count, ids);
     }
     const int error = status == WEFT_OK && sync ? weft_system_sync(rows->file) : 0;
     if (status == WEFT_OK) {
@@ -301,9 +295,9 @@ static weft_status write_npz(const weft_cli_rows *rows) {
 }
 
 static weft_status place(weft_cli_rows *rows) {
-    if (!rows->path || rows->is_npz) {
+    if (rows->is_npz) {
         rows->is_placed = true;
-        return rows->path ? write_npz(rows) : WEFT_OK;
+        return write_npz(rows);
     }
     if (rows->from == rows->target) { /* nothing was added to it */
         return WEFT_OK;
@@ -386,14 +380,17 @@ static weft_status read_more(struct reader *reader, size_t *count) {
     return error == 0 ? WEFT_OK : weft_file_fail(host, error, "read", reader->path);
 }
 
+/* There must be more bytes. */
+static weft_status read_on(struct reader *reader) {
+    size_t count = 0;
+    WEFT_TRY(read_more(reader, &count));
+    return count > 0 ? WEFT_OK : fail_rows(reader, "the end");
+}
+
 /* `size` bytes from begin on. */
 static weft_status need(struct reader *reader, size_t size) {
     while (reader->end - reader->begin < size) {
-        size_t count = 0;
-        WEFT_TRY(read_more(reader, &count));
-        if (count == 0) {
-            return fail_rows(reader, "the end");
-        }
+        WEFT_TRY(read_on(reader));
     }
     return WEFT_OK;
 }
@@ -454,13 +451,12 @@ static weft_status take_object(struct reader *reader, size_t *size) {
     json_t *object = NULL;
     size_t length = 0;
     size_t next = 0;
+    if (!reader->bytes) {
+        WEFT_TRY(read_on(reader));
+    }
     while (!weft_table_find_end(&search, WEFT_TABLE_JSONL, reader->bytes + reader->begin,
                                 reader->end - reader->begin, false, &length, &next)) {
-        size_t count = 0;
-        WEFT_TRY(read_more(reader, &count));
-        if (count == 0) {
-            return fail_rows(reader, "the end");
-        }
+        WEFT_TRY(read_on(reader));
     }
     WEFT_TRY(weft_json_parse(&object, reader->bytes + reader->begin, length, reader->path,
                              reader->rows->host));

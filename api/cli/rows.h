@@ -46,10 +46,7 @@ bool weft_cli_rows_are_json(const char *path);
 /** Whether it is a .npz, which has sparse rows. */
 bool weft_cli_rows_are_npz(const char *path);
 
-/**
- * Begins the file, in the place of whatever FILE.part there is. `path` and `host` outlive it. Without a path (null) there is no file: rows are
- * counted and hashed.
- */
+/** Begins the file, in the place of whatever FILE.part there is. `path` and `host` outlive it. */
 int weft_cli_rows_create(weft_cli_rows *rows, const char *path, const weft_cli_row_form *form,
                          const weft_host *host);
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# weft-test: long
 """Causal language models as rerankers: CrossEncoder folders of sentence-transformers with LogitScore."""
 
 import json

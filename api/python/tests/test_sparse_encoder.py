@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# weft-test: long
 """SPLADE's folders as sentence-transformers writes them: its vectors, tokens and similarities, and what is written of them."""
 
 import json
