@@ -273,7 +273,8 @@ def test_towers_that_cannot_be_compared(device, tmp_path, text, image, words):
 
 @pytest.mark.parametrize(("name", "number", "words"), [
     ("logit_scale", 100, "logit_scale.*-87 to 88, found 100"), ("logit_scale", -200, "logit_scale.*-87 to 88"),
-    ("logit_scale", np.nan, "logit_scale.*finite values, found NaN"), ("logit_bias", np.inf, "logit_bias.*finite values, found infinity")])
+    ("logit_scale", np.nan, "logit_scale.*finite values, found NaN"),
+    ("logit_bias", np.inf, "logit_bias.*finite values, found infinity")])
 def test_numbers_that_make_no_similarity(device, tmp_path, name, number, words):
     module = both("Siglip", {**SIGLIP_TEXT, "projection_size": 24}, IMAGE)
     getattr(module, name).data.fill_(number)
