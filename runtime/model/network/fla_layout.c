@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/network/fla_layout.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "core/try.h"
 
 #define MOST_WIDTH 1048576
@@ -33,4 +36,15 @@ weft_status weft_fla_read_width(weft_network_config *config, const struct weft_f
     }
     config->intermediate_size = (uint32_t)width;
     return WEFT_OK;
+}
+
+weft_status weft_fla_check_activation(const weft_json_fields *json, const char *only) {
+    static const char field[] = "hidden_act";
+    const char *found = only;
+    char expected[32];
+    WEFT_TRY(weft_json_optional_string(&found, json, field));
+    snprintf(expected, sizeof expected, "\"%s\"", only);
+    return strcmp(found, only) == 0 ? WEFT_OK
+                                    : weft_json_fail(json, WEFT_UNSUPPORTED, field, expected,
+                                                     json_object_get(json->object, field));
 }

@@ -20,4 +20,7 @@ struct weft_fla_width {
 weft_status weft_fla_read_width(weft_network_config *config, const struct weft_fla_width *usual,
                                 const weft_json_fields *json);
 
+/** WEFT_UNSUPPORTED where hidden_act is another than `only`, which it is where it is missing. */
+weft_status weft_fla_check_activation(const weft_json_fields *json, const char *only);
+
 #endif

@@ -74,23 +74,14 @@ static const weft_field own_fields[] = {
 };
 static const weft_field_table own_table = {own_fields, sizeof own_fields / sizeof own_fields[0]};
 
-/* hidden_act is that of gates, too: no other is in fla's feed-forwards but one with a power. */
-static weft_status read_activation(const weft_json_fields *json) {
-    const char *text = "swish";
-    WEFT_TRY(weft_json_optional_string(&text, json, "hidden_act"));
-    return strcmp(text, "swish") == 0
-               ? WEFT_OK
-               : weft_json_fail(json, WEFT_UNSUPPORTED, "hidden_act", "\"swish\"",
-                                json_object_get(json->object, "hidden_act"));
-}
-
 static weft_status read_common(struct given *given, weft_network_config *config,
                                const weft_json_fields *json, double usual_ratio) {
     const struct weft_fla_width width = {.ratio = usual_ratio, .part = 2.0 / 3.0, .multiple = 256};
     WEFT_TRY(weft_fields_read(given, &own_table, json));
     WEFT_TRY(weft_json_optional_real(&given->keys, json, "expand_k", 1e-3, 65536));
     WEFT_TRY(weft_json_optional_real(&given->values, json, "expand_v", 1e-3, 65536));
-    WEFT_TRY(read_activation(json));
+    /* That of gates, too: no other is in fla's feed-forwards but one with a power. */
+    WEFT_TRY(weft_fla_check_activation(json, "swish"));
     return weft_fla_read_width(config, &width, json);
 }
 

@@ -115,15 +115,6 @@ static uint32_t unless_there(uint32_t usual, const weft_json_fields *json, const
     return json_object_get(json->object, name) ? 0 : usual;
 }
 
-static weft_status read_activation(const weft_json_fields *json) {
-    const char *text = "sqrelu";
-    WEFT_TRY(weft_json_optional_string(&text, json, "hidden_act"));
-    return strcmp(text, "sqrelu") == 0
-               ? WEFT_OK
-               : weft_json_fail(json, WEFT_UNSUPPORTED, "hidden_act", "\"sqrelu\"",
-                                json_object_get(json->object, "hidden_act"));
-}
-
 static weft_status read(void *state, weft_network_config *config, const weft_json_fields *json) {
     static const struct weft_fla_width width = {.ratio = 4.0, .part = 1.0, .multiple = 32};
     struct rwkv7 *rwkv = state;
@@ -134,7 +125,7 @@ static weft_status read(void *state, weft_network_config *config, const weft_jso
                            .value_rank = unless_there(16, json, "v_low_rank_dim"),
                            .fused_norm = true};
     WEFT_TRY(weft_fields_read(rwkv, &own_table, json));
-    WEFT_TRY(read_activation(json));
+    WEFT_TRY(weft_fla_check_activation(json, "sqrelu"));
     WEFT_TRY(read_heads(rwkv, config->hidden_size, json));
     WEFT_TRY(read_values(rwkv, config, json));
     derive_ranks(rwkv, config->hidden_size);
