@@ -11,6 +11,7 @@ enum weft_vendor {
     WEFT_VENDOR_BROADCOM = 0x14e4, /* VideoCore, a Raspberry Pi's */
     WEFT_VENDOR_IMAGINATION = 0x1010,
     WEFT_VENDOR_INTEL = 0x8086,
+    WEFT_VENDOR_NVIDIA = 0x10de,
     WEFT_VENDOR_QUALCOMM = 0x5143, /* Adreno */
 };
 

@@ -76,10 +76,11 @@ struct weft_device {
     enum weft_cost_column cost_column;
     struct weft_vk_external external;
     bool keeps_subnormals;       /* found by the probe: modules need the pass flush */
+    bool keeps_small_products;   /* found by the probe: they need it for products alone */
     bool loses_small_products;   /* found by the probe: those modules do more about products */
     bool folds_zeros;            /* found by the probe: modules need the pass hide-zeros */
     bool fma_extension, float64; /* what an exact Fma can be made by: as of weft_physical */
-    bool careful; /* found by the probe: its compiler is right only without optimization */
+    bool careful;        /* found by the probe: its compiler is right only without optimization */
     uint32_t most_turns; /* found by the probe: of all loops of an invocation; 0: no end */
     uint32_t queue_family;
     uint32_t timestamp_bits; /* that count, of all families that stamp: the least */

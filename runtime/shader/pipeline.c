@@ -71,8 +71,11 @@ static weft_digest description_key(const weft_device *device,
                                    const struct weft_pipeline_desc *desc) {
     weft_sha256 hash;
     weft_sha256_begin(&hash);
-    const uint8_t needs[] = {device->keeps_subnormals, device->folds_zeros,
-                             device->loses_small_products, device->careful,
+    const uint8_t needs[] = {device->keeps_subnormals,
+                             device->keeps_small_products,
+                             device->loses_small_products,
+                             device->folds_zeros,
+                             device->careful,
                              (uint8_t)device->info.fma};
     weft_sha256_add(&hash, needs, sizeof needs);
     const uint8_t given = desc->spirv.words != NULL;
@@ -130,7 +133,8 @@ static struct weft_spirv_needs needs_of(const weft_device *device, bool fast, bo
             .one_nan = given,
             .no_contraction = weft_rule_holds("no-contraction"),
             .hidden_zeros = device->folds_zeros,
-            .flushes = device->keeps_subnormals,
+            .flushes = device->keeps_subnormals || device->keeps_small_products,
+            .only_products = !device->keeps_subnormals,
             .loses_small_products = device->loses_small_products,
             .float_modes = weft_rule_holds("float-modes") ? device->float_modes : 0,
             .lint = weft_rule_holds("lint")};

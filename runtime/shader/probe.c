@@ -10,6 +10,7 @@
 #include "core/rules.h"
 #include "core/system/disk_cache.h"
 #include "core/try.h"
+#include "core/vendor.h"
 #include "native/kernel.h"
 #include "shader/embedded.h"
 #include "shader/probe_ask.h"
@@ -125,6 +126,7 @@ static weft_status ask_device(struct probe *probe, weft_device *device) {
 
 static void set_needs(weft_device *device, uint32_t needs) {
     device->keeps_subnormals = (needs & WEFT_PROBE_KEEPS_SUBNORMALS) != 0;
+    device->keeps_small_products = (needs & WEFT_PROBE_KEEPS_SMALL_PRODUCTS) != 0;
     device->loses_small_products =
         (needs & WEFT_PROBE_LOSES_SMALL_PRODUCTS) != 0 || !weft_rule_holds("light-flush");
     device->folds_zeros = (needs & WEFT_PROBE_FOLDS_ZEROS) != 0;
@@ -200,9 +202,10 @@ static weft_status find_out(struct probe *probe, weft_device *device) {
 
 /* Device-specific modules slow compilation; log which ones a device needs. */
 static void log_needs(const weft_device *device) {
-    if (device->keeps_subnormals) {
+    if (device->keeps_subnormals || device->keeps_small_products) {
         weft_log(&device->host, WEFT_LOG_INFO,
-                 "%s keeps subnormals%s: its shaders flush them by instructions", device->info.name,
+                 "%s keeps %s%s: its shaders flush them by instructions", device->info.name,
+                 device->keeps_subnormals ? "subnormals" : "small products",
                  device->loses_small_products ? " and loses products that round to none" : "");
     }
     if (device->folds_zeros) {
@@ -275,16 +278,22 @@ static weft_status judge_turns(struct probe *probe, weft_device *device) {
     return probe->verdict == WEFT_PROBE_WRONG ? refuse(probe, device) : WEFT_OK;
 }
 
+/* What hardware that is not there would be found to need. */
+static uint32_t guess_needs(const weft_device *device) {
+    const bool flushes = device->on_processor || (device->float_modes & WEFT_FLOAT_FLUSH) != 0;
+    return !flushes                                       ? WEFT_PROBE_KEEPS_SUBNORMALS
+           : device->info.vendor_id == WEFT_VENDOR_NVIDIA ? WEFT_PROBE_KEEPS_SMALL_PRODUCTS
+                                                          : WEFT_PROBE_RIGHT;
+}
+
 weft_status weft_device_probe(weft_device *device) {
     const bool fast = device->math == WEFT_MATH_FAST;
     if (fast && (device->compile_only || !can_be_careful(device))) {
         return device->compile_only || !device->on_processor ? WEFT_OK
                                                              : with_probe(device, judge_turns);
     }
-    if (device->compile_only) { /* what hardware without the mode for it would be found to need */
-        set_needs(device, device->on_processor || (device->float_modes & WEFT_FLOAT_FLUSH) != 0
-                              ? WEFT_PROBE_RIGHT
-                              : WEFT_PROBE_KEEPS_SUBNORMALS);
+    if (device->compile_only) {
+        set_needs(device, guess_needs(device));
         if (device->math == WEFT_MATH_FUSED) {
             weft_probe_fma_guess(device);
         }

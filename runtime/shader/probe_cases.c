@@ -380,6 +380,14 @@ static void make_least_product(struct weft_probe_input *input, size_t place,
         random_float(generator, -126, -120));
 }
 
+/* Of every five cases with subnormals, by their place: */
+enum { TINY_FIRST, TINY_OTHERS, SMALL_SUM, SMALL_PRODUCT, LEAST_PRODUCT, SUBNORMAL_KINDS };
+
+/* Drivers flush or they do not; how they round a product before that is another question. */
+static bool is_least_product(size_t index) {
+    return index >= FIRST_SUBNORMAL && index % SUBNORMAL_KINDS == LEAST_PRODUCT;
+}
+
 /* By turns: subnormal operands beside ordinary ones; sums and differences that are subnormal;
  * products that are; products that nearly are. */
 static void make_subnormals(struct weft_probe_input *input, size_t index,
@@ -389,23 +397,23 @@ static void make_subnormals(struct weft_probe_input *input, size_t index,
     const int exponent = weft_probe_random_between(generator, -80, -46);
     const float factor = random_float(generator, exponent, exponent);
     const float cofactor = random_float(generator, -130 - exponent, -127 - exponent);
-    switch (index % 5) {
-    case 0: { /* one call a statement, as above: gcc's order */
+    switch (index % SUBNORMAL_KINDS) {
+    case TINY_FIRST: { /* one call a statement, as above: gcc's order */
         const float third = random_float(generator, -20, 20);
         set(input, tiny, random_float(generator, -2, 120), third);
         break;
     }
-    case 1:
+    case TINY_OTHERS:
         set(input, random_float(generator, -126, -100), tiny, tiny);
         break;
-    case 2:
+    case SMALL_SUM:
         set(input, small, -beside(small, weft_probe_random_between(generator, 1, 0x3fffff)), small);
         break;
-    case 3:
+    case SMALL_PRODUCT:
         set(input, factor, cofactor, random_float(generator, -126, -120));
         break;
     default:
-        make_least_product(input, index / 5 % 3, generator);
+        make_least_product(input, index / SUBNORMAL_KINDS % 3, generator);
         break;
     }
     input->word[4] = weft_probe_random_word(generator) & UINT32_C(0x807fffff);
@@ -484,7 +492,9 @@ static uint32_t meaning_of_wrong(size_t index, size_t operation) {
     if (index < FIRST_SUBNORMAL) {
         return operation < LITERAL_ZEROS ? WEFT_PROBE_WRONG : WEFT_PROBE_FOLDS_ZEROS;
     }
-    return operation < LITERAL_ZEROS ? WEFT_PROBE_KEEPS_SUBNORMALS : UNDECIDED;
+    return operation >= LITERAL_ZEROS ? UNDECIDED
+           : is_least_product(index)  ? WEFT_PROBE_KEEPS_SMALL_PRODUCTS
+                                      : WEFT_PROBE_KEEPS_SUBNORMALS;
 }
 
 /* Verdict bits that one case adds; describes the first fault, or the worst. */
@@ -515,10 +525,16 @@ uint32_t weft_probe_judge(char *text, size_t size, const struct weft_probe_input
     for (size_t i = 0; i < WEFT_PROBE_CASES && found != WEFT_PROBE_WRONG; i++) {
         found = judge_case(text, size, i, found, &inputs[i], &results[i]);
     }
+    if ((found & WEFT_PROBE_KEEPS_SUBNORMALS) != 0) { /* small products among them */
+        found &= ~(uint32_t)WEFT_PROBE_KEEPS_SMALL_PRODUCTS;
+    }
     return found == UNDECIDED ? WEFT_PROBE_FOLDS_ZEROS : found & ~UNDECIDED;
 }
 
 uint32_t weft_probe_needs(uint32_t needs, uint32_t verdict) {
-    const bool still = (needs & verdict & WEFT_PROBE_KEEPS_SUBNORMALS) != 0;
+    const bool all = (needs & WEFT_PROBE_KEEPS_SUBNORMALS) != 0;
+    const bool products = all || (needs & WEFT_PROBE_KEEPS_SMALL_PRODUCTS) != 0;
+    const bool still = ((verdict & WEFT_PROBE_KEEPS_SUBNORMALS) != 0 && all) ||
+                       ((verdict & WEFT_PROBE_KEEPS_SMALL_PRODUCTS) != 0 && products);
     return needs | verdict | (still ? WEFT_PROBE_LOSES_SMALL_PRODUCTS : 0u);
 }

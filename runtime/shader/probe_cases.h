@@ -48,7 +48,8 @@ enum weft_probe_verdict {
     WEFT_PROBE_LOSES_SMALL_PRODUCTS = 4, /* never judged: see weft_probe_needs */
     WEFT_PROBE_MISCOMPILES = 8, /* never judged: right only where the driver compiles with care */
     WEFT_PROBE_ENDS_LOOPS = 16, /* never judged: of weft_probe_flow, and no need of modules */
-    WEFT_PROBE_WRONG = 32       /* wrong in others */
+    WEFT_PROBE_KEEPS_SMALL_PRODUCTS = 32, /* wrong about subnormal products that round to 2^-126 */
+    WEFT_PROBE_WRONG = 64                 /* wrong in others */
 };
 
 /**
@@ -63,7 +64,7 @@ uint32_t weft_probe_judge(char *text, size_t size, const struct weft_probe_input
 /**
  * Needs of modules, a sum of weft_probe_verdict, after modules with `needs` got a verdict: both. If subnormals are
  * wrong although modules flush them, it adds the need for products: the device flushed products that are not
- * subnormal.
+ * subnormal. A device that is wrong about small products alone flushes all else by itself.
  */
 uint32_t weft_probe_needs(uint32_t needs, uint32_t verdict);
 

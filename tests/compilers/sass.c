@@ -5,7 +5,10 @@
  * whole numbers if it follows an I2F that rounds up, which nothing but such a division has: a float that is divided by would be
  * rounded to nearest.
  */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "language.h"
@@ -44,6 +47,18 @@ static bool keeps_modes(const char *name) {
     return strstr(name, ".FTZ") != NULL;
 }
 
+/* A comparison with a normal number says the same of a subnormal as of a zero, and ptxas leaves its mark out. */
+static bool compares_with_normal(const struct weft_instruction *read) {
+    bool found = false;
+    const char *at = weft_begins(read->name, "FSETP") ? strchr(read->line, ',') : NULL;
+    for (; at && !found; at = strchr(at + 1, ',')) {
+        char *end = NULL;
+        const double value = strtod(at + 1, &end);
+        found = end != at + 1 && fabs(value) >= (double)FLT_MIN;
+    }
+    return found;
+}
+
 static bool sass_refuses(const struct weft_instruction *read) {
     static const char *const computes[] = {"FADD", "FMUL", "FMNMX", "FSET", "FRND", NULL};
     static const char *const refused[] = {"FFMA", "HFMA", "HADD",  "HMUL", "HMMA", "BFMA", "DFMA",
@@ -51,7 +66,8 @@ static bool sass_refuses(const struct weft_instruction *read) {
                                           "RRO",  "FCHK", "HGMMA", "F2FP", NULL};
     const bool saturates = (weft_begins(read->name, "IMMA") || weft_begins(read->name, "IDP")) &&
                            strstr(read->name, ".SAT");
-    return (weft_begins_with_one_of(read->name, computes) && !keeps_modes(read->name)) ||
+    return (weft_begins_with_one_of(read->name, computes) && !keeps_modes(read->name) &&
+            !compares_with_normal(read)) ||
            (weft_begins_with_one_of(read->name, refused) && !moves_constant(read)) || saturates;
 }
 

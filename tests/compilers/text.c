@@ -27,7 +27,8 @@ static weft_status write_text(struct weft_cl_text *text, const struct weft_spirv
 
 weft_status weft_source_text(struct weft_cl_text *text, const struct weft_source *source,
                              weft_math math, bool apart, bool contracted, const weft_host *host) {
-    const struct weft_spirv_needs needs = {.fused = math == WEFT_MATH_FUSED};
+    const struct weft_spirv_needs needs = {
+        .fused = math == WEFT_MATH_FUSED, .flushes = 1, .only_products = 1};
     static const char off[] = "FP_CONTRACT OFF", on[] = "FP_CONTRACT ON ";
     struct weft_spirv_edit made;
     WEFT_TRY(weft_spirv_rewrite(&made, source->words, source->size, &needs, host));

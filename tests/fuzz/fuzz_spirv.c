@@ -13,6 +13,7 @@ static const struct weft_spirv_needs needs[] = {
     {.hidden_zeros = 1},
     {.flushes = 1},
     {.flushes = 1, .loses_small_products = 1},
+    {.flushes = 1, .only_products = 1},
     {.float_modes = WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST},
     {.lint = 1},
     {.short_blocks = 1},

@@ -653,8 +653,8 @@ TEST(test_probe, fixture) {
     assert_ok(weft_device_probe(device));
     /* Control flow, by two kernels, and drivers' by a third; arithmetic, and again with what it needs, which may be found in two steps.
      * What the library's own compiler needs is known before. */
-    const uint64_t needs =
-        (uint64_t)device->keeps_subnormals + device->loses_small_products + device->folds_zeros;
+    const uint64_t needs = (uint64_t)device->keeps_subnormals + device->keeps_small_products +
+                           device->loses_small_products + device->folds_zeros;
     const bool known = device->info.type == WEFT_DEVICE_PROCESSOR;
     const uint64_t least = known ? 3 : 4;
     assert_in_range(device->stats.submissions - submissions, least + (needs > 0 && !known),

@@ -271,8 +271,10 @@ WEFT_TEST(test_subnormals) {
     assert_int_equal(verdict_on_arithmetic(0, sum, product_to_plus_zero),
                      WEFT_PROBE_KEEPS_SUBNORMALS);
     assert_int_equal(verdict_on_arithmetic(0, sum, product_flushed_before_rounding),
-                     WEFT_PROBE_KEEPS_SUBNORMALS);
+                     WEFT_PROBE_KEEPS_SMALL_PRODUCTS);
     assert_int_equal(verdict_on_arithmetic(0, sum, product_flushed_as_float),
+                     WEFT_PROBE_KEEPS_SMALL_PRODUCTS);
+    assert_int_equal(verdict_on_arithmetic(0, ieee_sum, product_flushed_as_float),
                      WEFT_PROBE_KEEPS_SUBNORMALS);
 }
 
@@ -378,6 +380,12 @@ WEFT_TEST(test_needs) {
     const uint32_t most = keeps | WEFT_PROBE_LOSES_SMALL_PRODUCTS;
     assert_int_equal(weft_probe_needs(keeps, keeps), most);
     assert_int_equal(weft_probe_needs(most, keeps), most);
+    const uint32_t small = WEFT_PROBE_KEEPS_SMALL_PRODUCTS;
+    const uint32_t loses = WEFT_PROBE_LOSES_SMALL_PRODUCTS;
+    assert_int_equal(weft_probe_needs(WEFT_PROBE_RIGHT, small), small);
+    assert_int_equal(weft_probe_needs(small, small), small | loses);
+    assert_int_equal(weft_probe_needs(small, keeps), small | keeps);
+    assert_int_equal(weft_probe_needs(keeps, small), keeps | small | loses);
 }
 
 /* What a device that folds zeros says is told with its operands. */

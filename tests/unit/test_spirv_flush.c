@@ -78,6 +78,25 @@ WEFT_TEST(test_every_source_is_flushed) {
     free(plain.data);
 }
 
+/* Products, and nothing else, on a device whose mode flushes the rest. */
+WEFT_TEST(test_only_products_are_flushed) {
+    struct words source = weft_test_compile(kernel_text);
+    struct words plain = weft_test_make_reproducible(source);
+    for (uint32_t loses = 0; loses < 2; loses++) {
+        struct words flushed = weft_test_rewrite(
+            plain, (struct weft_spirv_needs){
+                       .flushes = 1, .only_products = 1, .loses_small_products = loses});
+        assert_int_equal(added(flushed, plain, SpvOpFOrdLessThan), PRODUCTS);
+        assert_int_equal(added(flushed, plain, SpvOpSelect), (1 + loses) * PRODUCTS);
+        if (weft_test_has_spirv_val()) {
+            weft_test_expect_valid(flushed, "the kernel with flushed products");
+        }
+        free(flushed.data);
+    }
+    free(source.data);
+    free(plain.data);
+}
+
 /* The module without the import of GLSL.std.450, which its code does not use. */
 static struct words without_import(struct words source) {
     struct words words = {calloc(source.size, 1), 0};

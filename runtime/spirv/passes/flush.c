@@ -6,7 +6,8 @@
  *
  * Behind each instruction that makes a float32 by arithmetic or by reinterpreting bits, or loads one from a buffer or from push constants,
  * follow instructions that turn a subnormal into the zero of its sign: a comparison, the sign and a choice. What they use is
- * declared in flush_declare.c; products are in flush_products.c, an Fma is in flush_fma.c. Fails with WEFT_UNSUPPORTED for a module that loads whole structures, arrays or matrices of floats from a buffer.
+ * declared in flush_declare.c; products are in flush_products.c, an Fma is in flush_fma.c. With only_products, these alone are flushed: what
+ * NVIDIA's GPUs need, whose mode flushes a product by the float32 that it was rounded to. Fails with WEFT_UNSUPPORTED for a module that loads whole structures, arrays or matrices of floats from a buffer.
  */
 #include "spirv/passes/flush.h"
 
@@ -31,14 +32,15 @@ static bool is_from_outside(const struct weft_spirv_module *module, uint32_t id)
 static bool is_source(const struct weft_spirv_flush *flush, const uint32_t *instruction) {
     const struct weft_spirv_module *module = flush->module;
     switch (weft_spirv_opcode(instruction[0])) {
-    case SpvOpFAdd:
-    case SpvOpFSub:
     case SpvOpFMul:
     case SpvOpVectorTimesScalar:
-    case SpvOpBitcast:
         return true;
+    case SpvOpFAdd:
+    case SpvOpFSub:
+    case SpvOpBitcast:
+        return !flush->only_products;
     case SpvOpLoad:
-        return is_from_outside(module, instruction[3]);
+        return !flush->only_products && is_from_outside(module, instruction[3]);
     case SpvOpExtInst:
         return flush->has_fma && weft_spirv_is_fma(module, instruction);
     default:
@@ -145,6 +147,7 @@ weft_status weft_spirv_flush(struct weft_spirv_edit *edit) {
     const struct weft_spirv_module *module = &edit->module;
     struct weft_spirv_flush flush = {.edit = edit,
                                      .module = module,
+                                     .only_products = edit->needs->only_products != 0,
                                      .loses_small_products = edit->needs->loses_small_products != 0,
                                      .has_fma = edit->needs->fma_by_float64 == 0 &&
                                                 edit->needs->fma_by_integers == 0};

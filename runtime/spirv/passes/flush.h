@@ -41,6 +41,7 @@ struct weft_spirv_flush {
     uint32_t *raw;   /* per id: the new id of the unflushed value, or 0 */
     uint32_t scale;  /* the constant 2 */
     uint32_t glsl;   /* GLSL.std.450 */
+    bool only_products;
     bool loses_small_products;
     bool has_fma; /* an Fma is the driver's: emulations flush by themselves */
     struct weft_spirv_width widths[WEFT_FLUSH_WIDTH + 1]; /* [0] is what has no width */

@@ -13,6 +13,7 @@ struct weft_spirv_needs {
     uint32_t no_contraction;
     uint32_t hidden_zeros;
     uint32_t flushes;              /* subnormals, by instructions */
+    uint32_t only_products;        /* the flush is of these: the device's mode sees to the rest */
     uint32_t loses_small_products; /* what the flush has to make up for */
     uint32_t float_modes;          /* flags of weft_float_mode */
     uint32_t lint;                 /* of reproducible math */
