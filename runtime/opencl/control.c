@@ -220,11 +220,15 @@ static bool write_if(struct walk *walk, uint32_t index, struct chain *chain,
     return write_sides(walk, node, then, &frame);
 }
 
+/* Instructions of a loop at most that the compiler is asked to write out. */
+#define UNROLLED 2048u
+
 static bool write_loop(struct walk *walk, uint32_t index, bool last, const struct frame *outer) {
     struct weft_cl_writer *writer = walk->writer;
     const struct weft_ir_node *node = &walk->program->nodes[index];
     struct frame frame = {.outer = outer, .kind = BODY, .node = index, .last = last};
-    weft_cl_add(writer, "for (;;) {\n");
+    const bool unrolls = weft_ir_wants_unrolling(walk->program, node, UNROLLED);
+    weft_cl_add(writer, unrolls ? "#pragma unroll\nfor (;;) {\n" : "for (;;) {\n");
     bool pending = write_list(walk, node->lists[0], NULL, &frame);
     pending = settle(walk, index, TO_LATCH, pending, &frame);
     weft_cl_add(writer, pending ? "if (jump != 0u) {\nbreak;\n}\n" : "");

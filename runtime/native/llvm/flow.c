@@ -341,33 +341,10 @@ static void emit_parted_if(struct weft_emit *emit, uint32_t index) {
 
 /* ---- loops and scopes ---- */
 
-/* True if a list indexes variables, as far as it is short enough to be written out a number of times. */
-static bool indexes_variables(const struct weft_emit *emit, uint32_t list, uint32_t *budget) {
-    const struct weft_ir_program *program = emit->program;
-    bool indexes = false;
-    for (uint32_t i = program->lists[list].first; i != WEFT_IR_NONE; i = program->nodes[i].next) {
-        const struct weft_ir_node *node = &program->nodes[i];
-        for (uint32_t k = 0; node->kind == WEFT_IR_CODE && k < node->count; k++) {
-            const struct weft_ir_instruction *instruction = &program->instructions[node->first + k];
-            const bool variable = instruction->op == WEFT_IR_GET || instruction->op == WEFT_IR_SET;
-            indexes = indexes || (variable && program->arguments[instruction->arguments] != 0);
-            *budget -= *budget > 0 ? 1 : 0;
-        }
-        for (uint32_t k = 0; k < 2 && node->lists[k] != WEFT_IR_NONE; k++) {
-            indexes = indexes_variables(emit, node->lists[k], budget) || indexes;
-        }
-    }
-    return indexes;
-}
-
-/*
- * A loop of known length over the elements of an array of this invocation's is written out, so that they become
- * registers. LLVM by itself does so with the shortest only.
- */
+/* LLVM by itself does so with the shortest only. */
 static void unroll(struct weft_emit *emit, const struct weft_ir_node *node, LLVMValueRef branch) {
     enum { MOST = 256 };
-    uint32_t budget = MOST;
-    if (!indexes_variables(emit, node->lists[0], &budget) || budget == 0) {
+    if (!weft_ir_wants_unrolling(emit->program, node, MOST)) {
         return;
     }
     static const char wish[] = "llvm.loop.unroll.full";

@@ -267,4 +267,14 @@ void weft_ir_find_fragments(struct weft_ir_program *program);
 /** Finds, for each slot, the smallest construct outside of which its value does not count. */
 void weft_ir_find_homes(struct weft_ir_program *program);
 
+/* ---- unroll.c ---- */
+
+/**
+ * Whether a loop, if its length turns out to be known, is to be written out, so that the elements of an array of this
+ * invocation's, which it goes through, become registers. Compilers by themselves do so with short ones, or not at all. `most` instructions are left
+ * as they are.
+ */
+bool weft_ir_wants_unrolling(const struct weft_ir_program *program, const struct weft_ir_node *loop,
+                             uint32_t most);
+
 #endif
