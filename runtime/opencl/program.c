@@ -7,6 +7,7 @@
 #include "core/bytes.h"
 #include "core/math/float_state.h"
 #include "core/try.h"
+#include "core/vendor.h"
 #include "opencl/emit.h"
 #include "opencl/state.h"
 #include "softvk/module.h"
@@ -208,9 +209,20 @@ static weft_status ask_kernel(size_t *value, const struct weft_cl_kernel *kernel
 }
 
 /*
- * A driver may allow a kernel less than a device, by its registers. Rusticl of Mesa 22 gives the size of a subgroup, which says nothing: it is the
- * preferred multiple, too.
+ * Whether what a driver allows a kernel is no statement about it. Rusticl of Mesa 22 gives the size of a subgroup, which is the preferred multiple,
+ * too; NVIDIA's gives 256 of each, although it compiles a kernel that requires 512 for as many (580, on an H200).
  */
+static bool says_nothing(size_t most, size_t multiple, const struct weft_cl_state *state) {
+    enum { OF_EACH = 256 };
+    cl_uint vendor = 0;
+    return most == multiple ||
+           (most == OF_EACH &&
+            state->cl->GetDeviceInfo(state->id, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor,
+                                     NULL) == CL_SUCCESS &&
+            vendor == WEFT_VENDOR_NVIDIA);
+}
+
+/* A driver may allow a kernel less than a device, by its registers. */
 static weft_status check_size(const struct weft_cl_kernel *kernel,
                               const struct weft_cl_state *state, const weft_host *host) {
     const size_t wanted =
@@ -219,7 +231,7 @@ static weft_status check_size(const struct weft_cl_kernel *kernel,
     WEFT_TRY(ask_kernel(&most, kernel, state, CL_KERNEL_WORK_GROUP_SIZE, host));
     WEFT_TRY(
         ask_kernel(&multiple, kernel, state, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, host));
-    return wanted <= most || most == multiple
+    return wanted <= most || says_nothing(most, multiple, state)
                ? WEFT_OK
                : weft_fail(host, WEFT_UNSUPPORTED,
                            "the OpenCL driver allows workgroups of %zu invocations for a kernel "
