@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Begins a watch: the first SIGINT or SIGTERM is only noted; a second one ends the program. */
+/** Begins a watch: the first SIGINT or SIGTERM is only noted; a second one, a tenth of a second later or of the other kind, ends the program. */
 void weft_cli_stop_begin(void);
 
 /** Ends it: signals do what they did before. Which one stopped the command, or 0. */

@@ -237,6 +237,18 @@ WEFT_TEST(generated_text_stays) {
     }
 }
 
+/* coreutils' timeout sends each signal twice. */
+WEFT_TEST(a_signal_that_comes_twice_is_one) {
+    const char *const arguments[] = {"verify",   "--json",   "--no-cache",
+                                     "--filter", "toeplitz", NULL};
+    const struct running running = start(arguments);
+    usleep(500000);
+    kill(running.process, SIGTERM);
+    usleep(2000); /* so that both are delivered */
+    kill(running.process, SIGTERM);
+    expect_stopped(&running, SIGTERM);
+}
+
 /* A second signal ends it at once, as if nobody watched. */
 WEFT_TEST(a_second_signal_ends_it) {
     const char *const arguments[] = {"generate", MODELS "/text-fmmformer", "--file", "-", NULL};
