@@ -106,7 +106,8 @@ weft_status weft_bench_copy(weft_tensor *out, weft_graph *graph, weft_tensor x, 
 
 /* ---- arithmetic ---- */
 
-#define STEPS 64 /* of a loop, beside the one that adds d: four times STEP16 */
+/* Of a loop, beside the one that adds d: STEP16. Where products are flushed by instructions, four times as many do not fit a GPU's cache of code. */
+#define STEPS 16
 
 struct arithmetic_node {
     uint32_t loops;
@@ -148,7 +149,7 @@ struct arithmetic_node {
         "    " scalar " p = " scalar "(push.p);\n"                                               \
         "    " scalar " d = " scalar "(push.d);\n"                                               \
         "    for (uint loop = 0; loop < push.loops; loop++) {\n"                                 \
-        "        STEP16 STEP16 STEP16 STEP16\n"                                                  \
+        "        STEP16\n"                                                                       \
         "        a = p * a + d;\n"                                                               \
         "        b = p * b + d;\n"                                                               \
         "    }\n"                                                                                \
