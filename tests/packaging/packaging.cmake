@@ -69,6 +69,12 @@ if(Python_EXECUTABLE AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_NAM
     set_tests_properties(packaging.older_glibc PROPERTIES LABELS packaging)
 endif()
 
+# What is carried to a machine with a GPU does its work there.
+if("lavapipe-8" IN_LIST weft_drivers AND TARGET weft-cli AND NOT WEFT_SANITIZE)
+    weft_add_device_test(packaging.kit DRIVERS lavapipe-8 LABELS packaging
+        COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/packaging/kit.sh" "$<TARGET_FILE:weft-cli>" "${CMAKE_CURRENT_BINARY_DIR}/kit")
+endif()
+
 # What cmake/WeftHardening.cmake asks for is in the binaries. That the test notices is shown by a program that has none of it.
 set(weft_hardening "${CMAKE_COMMAND}" "-DREADELF=${CMAKE_READELF}"
     "-DTREES=${PROJECT_SOURCE_DIR};${PROJECT_BINARY_DIR};${weft_vkfft_dir}")
