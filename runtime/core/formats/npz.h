@@ -48,8 +48,8 @@ struct weft_npz_member {
 };
 
 /**
- * Writes an archive of stored members as weft_file_write does, whose errors it has: equal arrays are equal files, without times. WEFT_UNSUPPORTED
- * for more than 4 GiB. host may be null.
+ * Writes an archive of stored members, once it is whole in memory, as weft_file_write does, whose errors it has: equal arrays are equal files, without
+ * times. host may be null.
  */
 weft_status weft_npz_write(const char *path, const struct weft_npz_member *members, uint32_t count,
                            const weft_host *host);
