@@ -90,6 +90,11 @@ bool weft_spirv_member_has_decoration(uint32_t *literal, const struct weft_spirv
 /** True if an id is the import of GLSL.std.450. */
 bool weft_spirv_is_glsl(const struct weft_spirv_module *module, uint32_t id);
 
+/** Numbers of constants that a pass asks for, and the host does not (passes/flush.c): whether a shader makes sure that products are not small, and
+ * true, by which functions choose whose products are none. */
+#define WEFT_SPIRV_ASKS_PRODUCTS  96u
+#define WEFT_SPIRV_PLAIN_PRODUCTS 97u
+
 /** True if an instruction is that set's Fma. */
 bool weft_spirv_is_fma(const struct weft_spirv_module *module, const uint32_t *instruction);
 /** True if an OpSDot or OpSUDot is of two words of four bytes, with a result of 32 bits: what Weft knows of SPV_KHR_integer_dot_product. */

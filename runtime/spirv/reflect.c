@@ -179,6 +179,9 @@ static weft_status read_constant(struct reflection *r, const uint32_t *constant)
         (!name && is_named_elsewhere(r, field.place))) {
         return WEFT_OK;
     }
+    if (field.place == WEFT_SPIRV_ASKS_PRODUCTS || field.place == WEFT_SPIRV_PLAIN_PRODUCTS) {
+        return WEFT_OK; /* a pass's, and not the host's */
+    }
     WEFT_TRY(read_type(&field.type, r, constant[1], name));
     field.value = opcode == SpvOpSpecConstant ? constant[3] : opcode == SpvOpSpecConstantTrue;
     name = name ? without(name, "WEFT_") : NULL;

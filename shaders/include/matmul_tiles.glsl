@@ -15,6 +15,7 @@
 #define WEFT_INCLUDE_MATMUL_TILES_GLSL
 
 #include "matmul.glsl"
+#include "plain_products.glsl"
 
 layout(constant_id = 16) const uint TILE_ROWS = 64;    // a multiple of 32
 layout(constant_id = 17) const uint TILE_COLUMNS = 64; // a multiple of 64
@@ -47,9 +48,6 @@ uint row_lane();
 // Where the fours of a that an invocation loads lie in the tile, which is found once; and keeping the i-th.
 void find_place_of_a(uint row, uint step);
 void store_a(uint i, vec4 x);
-
-// Adds the product of the tiles to the sums.
-void multiply_tile();
 
 vec4 sum[ROWS * FOURS];
 
@@ -134,8 +132,8 @@ void store_b(uint i, vec4 y)
     tile_b[place_of_b + i * INVOCATIONS] = y;
 }
 
-// A tile that lies within k.
-void load_whole()
+// A tile that lies within k; whether one of its elements makes products that may be small.
+bool load_whole()
 {
     vec4 x[FOURS_OF_A];
     vec4 y[FOURS_OF_B];
@@ -151,6 +149,16 @@ void load_whole()
     [[unroll]] for (uint i = 0; i < FOURS_OF_B; i++) {
         store_b(i, y[i]);
     }
+    bool small = false;
+    if (WEFT_ASKS_PRODUCTS) {
+        [[unroll]] for (uint i = 0; i < FOURS_OF_A; i++) {
+            small = small || weft_has_small(x[i]);
+        }
+        [[unroll]] for (uint i = 0; i < FOURS_OF_B; i++) {
+            small = small || weft_has_small(y[i]);
+        }
+    }
+    return small;
 }
 
 // The last tile, of which `steps` lie within k; the others are zeros.
@@ -173,44 +181,6 @@ void load_end(uint steps)
     }
     for (uint i = 0; i < FOURS_OF_B; i++) {
         store_b(i, step_of_b + i * STEP_OF_B < steps ? load_b(i) : vec4(0.0));
-    }
-}
-
-void main()
-{
-    vec4 total[ROWS * FOURS];
-    for (uint i = 0; i < ROWS * FOURS; i++) {
-        total[i] = vec4(0.0);
-        sum[i] = vec4(0.0);
-    }
-    find_places();
-    for (uint chunk = 0; chunk < push.k; chunk += WEFT_CHUNK) {
-        uint end = min(chunk + WEFT_CHUNK, push.k);
-        for (uint k = chunk; k < end; k += TILE_DEPTH) {
-            if (k + TILE_DEPTH <= push.k) {
-                load_whole();
-            } else {
-                load_end(push.k - k);
-            }
-            advance();
-            barrier();
-            multiply_tile();
-            barrier();
-        }
-        if (TILE_SUMS == 2) {
-            for (uint i = 0; i < ROWS * FOURS; i++) {
-                total[i] = total[i] + sum[i];
-                sum[i] = vec4(0.0);
-            }
-        }
-    }
-    uint c_base = weft_batch_offset(push.c_outer, push.c_inner);
-    for (uint i = 0; i < ROWS; i++) {
-        for (uint f = 0; f < FOURS; f++) {
-            weft_store_four(c_base, gl_WorkGroupID.y * TILE_ROWS + row_lane() * ROWS + i,
-                            gl_WorkGroupID.x * TILE_COLUMNS + (column_lane() + 16 * f) * 4,
-                            TILE_SUMS == 2 ? total[ROWS * f + i] : sum[ROWS * f + i]);
-        }
     }
 }
 

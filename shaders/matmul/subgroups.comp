@@ -53,19 +53,19 @@ void store_a(uint i, vec4 x)
     tile_a[gl_LocalInvocationIndex + i * INVOCATIONS] = x;
 }
 
-void multiply_tile()
-{
-    vec4 x[ROWS * TILE_DEPTH / 4];
-    [[unroll]] for (uint i = 0; i < ROWS * TILE_DEPTH / 4; i++) {
-        x[i] = read_a(row_lane() * (ROWS * TILE_DEPTH / 4) + i);
+#define MULTIPLY_TILE(multiply_add)                                                                \
+    vec4 x[ROWS * TILE_DEPTH / 4];                                                                 \
+    [[unroll]] for (uint i = 0; i < ROWS * TILE_DEPTH / 4; i++) {                                  \
+        x[i] = read_a(row_lane() * (ROWS * TILE_DEPTH / 4) + i);                                   \
+    }                                                                                              \
+    [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {                                             \
+        [[unroll]] for (uint f = 0; f < FOURS; f++) {                                              \
+            vec4 y = read_b(t, f);                                                                 \
+            [[unroll]] for (uint i = 0; i < ROWS; i++) {                                           \
+                float a = x[i * (TILE_DEPTH / 4) + t / 4][t % 4];                                  \
+                sum[ROWS * f + i] = multiply_add(a, y, sum[ROWS * f + i]);                         \
+            }                                                                                      \
+        }                                                                                          \
     }
-    [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {
-        [[unroll]] for (uint f = 0; f < FOURS; f++) {
-            vec4 y = read_b(t, f);
-            [[unroll]] for (uint i = 0; i < ROWS; i++) {
-                float a = x[i * (TILE_DEPTH / 4) + t / 4][t % 4];
-                sum[ROWS * f + i] = weft_multiply_add(a, y, sum[ROWS * f + i]);
-            }
-        }
-    }
-}
+
+#include "matmul_tiles_main.glsl"

@@ -38,18 +38,18 @@ void store_a(uint i, vec4 x)
     }
 }
 
-void multiply_tile()
-{
-    [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {
-        vec4 x[ROWS / 4];
-        [[unroll]] for (uint i = 0; i < ROWS / 4; i++) {
-            x[i] = read_a(t * PITCH_OF_A + row_lane() * (ROWS / 4) + i);
-        }
-        [[unroll]] for (uint f = 0; f < FOURS; f++) {
-            vec4 y = read_b(t, f);
-            [[unroll]] for (uint i = 0; i < ROWS; i++) {
-                sum[ROWS * f + i] = weft_multiply_add(x[i / 4][i % 4], y, sum[ROWS * f + i]);
-            }
-        }
+#define MULTIPLY_TILE(multiply_add)                                                                \
+    [[unroll]] for (uint t = 0; t < TILE_DEPTH; t++) {                                             \
+        vec4 x[ROWS / 4];                                                                          \
+        [[unroll]] for (uint i = 0; i < ROWS / 4; i++) {                                           \
+            x[i] = read_a(t * PITCH_OF_A + row_lane() * (ROWS / 4) + i);                           \
+        }                                                                                          \
+        [[unroll]] for (uint f = 0; f < FOURS; f++) {                                              \
+            vec4 y = read_b(t, f);                                                                 \
+            [[unroll]] for (uint i = 0; i < ROWS; i++) {                                           \
+                sum[ROWS * f + i] = multiply_add(x[i / 4][i % 4], y, sum[ROWS * f + i]);           \
+            }                                                                                      \
+        }                                                                                          \
     }
-}
+
+#include "matmul_tiles_main.glsl"

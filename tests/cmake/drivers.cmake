@@ -16,7 +16,7 @@ if(WEFT_SANITIZE MATCHES "undefined")
 endif()
 if(WEFT_SANITIZE MATCHES "thread")
     list(APPEND weft_test_env
-         "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp")
+         "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:die_after_fork=0") # unit.null opens devices in processes of its own
 endif()
 
 # weft_read_driver(<variable> <manifest>): the environment in which a driver is the only one.

@@ -97,6 +97,46 @@ WEFT_TEST(test_only_products_are_flushed) {
     free(plain.data);
 }
 
+static const char plain_text[] =
+    "#version 450\n"
+    "layout(local_size_x = 64) in;\n"
+    "layout(constant_id = 96) const bool asks = false;\n"
+    "layout(constant_id = 97) const bool plain = true;\n"
+    "layout(set = 0, binding = 0) buffer A { float x[]; };\n"
+    "float product(float a, float b) { return a * b; }\n"
+    "float plain_product(float a, float b) { return plain ? a * b : 0.0; }\n"
+    "void main() {\n"
+    "    uint i = gl_GlobalInvocationID.x;\n"
+    "    if (asks && x[i] < 1.0) {\n"
+    "        x[i] = product(x[i + 1], x[i + 2]);\n"
+    "    } else {\n"
+    "        x[i] = plain_product(x[i + 1], x[i + 2]);\n"
+    "    }\n"
+    "}\n";
+
+/* A shader that makes sure of its products is asked to, and those are left alone. One that cannot be asked is not believed. */
+WEFT_TEST(test_plain_products_are_left_alone) {
+    for (uint32_t asked = 0; asked < 2; asked++) {
+        char *text = strdup(plain_text);
+        assert_non_null(text);
+        memcpy(strstr(text, "= 96"), asked ? "= 96" : "= 95", 4);
+        struct words source = weft_test_compile(text);
+        struct words plain = weft_test_make_reproducible(source);
+        struct words flushed =
+            weft_test_rewrite(plain, (struct weft_spirv_needs){.flushes = 1, .only_products = 1});
+        assert_int_equal(weft_test_count_ops(plain, SpvOpSpecConstantFalse), 1);
+        assert_int_equal(added(flushed, plain, SpvOpFOrdLessThan), asked ? 1 : 2);
+        assert_int_equal(weft_test_count_ops(flushed, SpvOpSpecConstantFalse), 1 - asked);
+        if (weft_test_has_spirv_val()) {
+            weft_test_expect_valid(flushed, "the kernel with plain products");
+        }
+        free(text);
+        free(source.data);
+        free(plain.data);
+        free(flushed.data);
+    }
+}
+
 /* The module without the import of GLSL.std.450, which its code does not use. */
 static struct words without_import(struct words source) {
     struct words words = {calloc(source.size, 1), 0};

@@ -13,6 +13,55 @@
 
 /* ---- what is flushed ---- */
 
+/* The constant of that number, a boolean, or 0: modules have lost their names. */
+static uint32_t find_constant(const struct weft_spirv_module *module, SpvOp opcode,
+                              uint32_t number) {
+    WEFT_SPIRV_EACH(constant, module, WEFT_SPIRV_DECLARATIONS) {
+        uint32_t found = 0;
+        if (weft_spirv_opcode(constant[0]) == opcode &&
+            weft_spirv_has_decoration(&found, module, constant[2], SpvDecorationSpecId) &&
+            found == number) {
+            return constant[2];
+        }
+    }
+    return 0;
+}
+
+/*
+ * A shader may find out for many products at once that none is small (plain_products.glsl), where that pays: with this pass. Its constant
+ * becomes true, and products in functions that choose by the other one need no instructions. That one's id, or 0.
+ */
+static uint32_t make_sure(struct weft_spirv_flush *flush) {
+    const uint32_t asks =
+        find_constant(flush->module, SpvOpSpecConstantFalse, WEFT_SPIRV_ASKS_PRODUCTS);
+    const uint32_t plain =
+        find_constant(flush->module, SpvOpSpecConstantTrue, WEFT_SPIRV_PLAIN_PRODUCTS);
+    if (asks == 0 || plain == 0) {
+        return 0;
+    }
+    const uint32_t *constant = weft_spirv_made_by(flush->module, asks, SpvOpSpecConstantFalse);
+    weft_spirv_set_word(flush->edit, constant, 0,
+                        (constant[0] & ~SpvOpCodeMask) | SpvOpSpecConstantTrue);
+    return plain;
+}
+
+static bool is_plain_function(const uint32_t *function, uint32_t plain) {
+    WEFT_SPIRV_EACH_IN(instruction, function) {
+        const uint32_t opcode = weft_spirv_opcode(instruction[0]);
+        if (plain != 0 && ((opcode == SpvOpSelect && instruction[3] == plain) ||
+                           (opcode == SpvOpBranchConditional && instruction[1] == plain))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An Fma of plain products may cancel to a subnormal, which is exact: a mode flushes it. */
+static bool is_plain(const struct weft_spirv_flush *flush, const uint32_t *instruction) {
+    return weft_flush_is_product(instruction) ||
+           (flush->only_products && weft_spirv_is_fma(flush->module, instruction));
+}
+
 /* True if what a pointer points to was not written by this shader. */
 static bool is_from_outside(const struct weft_spirv_module *module, uint32_t id) {
     const uint32_t *pointer =
@@ -64,9 +113,14 @@ static void note_types(struct weft_spirv_flush *flush) {
 /* Notes which results are flushed. */
 static weft_status survey(struct weft_spirv_flush *flush) {
     const struct weft_spirv_module *module = flush->module;
+    const uint32_t plain = make_sure(flush);
+    bool in_plain = false;
     note_types(flush);
     WEFT_SPIRV_EACH(instruction, module, WEFT_SPIRV_FUNCTIONS) {
-        if (!is_source(flush, instruction)) {
+        if (weft_spirv_opcode(instruction[0]) == SpvOpFunction) {
+            in_plain = is_plain_function(instruction, plain);
+        }
+        if (!is_source(flush, instruction) || (in_plain && is_plain(flush, instruction))) {
             continue;
         }
         const struct weft_spirv_shape shape = weft_spirv_shape_of(module, instruction[1]);
