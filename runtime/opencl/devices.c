@@ -236,7 +236,19 @@ static void make_uuid(uint8_t uuid[VK_UUID_SIZE], const struct weft_cl_device *d
     memcpy(uuid, digest.bytes, VK_UUID_SIZE);
 }
 
+/* Its pipelines ask LLVM 18 and later for a fixed point, and where there is none LLVM ends the process. What it compiles may be wrong, too. */
+static bool is_pocl_6(const struct weft_cl_device *device) {
+    char platform[128], version[128];
+    read_platform(platform, sizeof platform, device, CL_PLATFORM_NAME);
+    read_text(version, sizeof version, device, CL_DRIVER_VERSION);
+    return strcmp(platform, "Portable Computing Language") == 0 && strncmp(version, "6.", 2) == 0;
+}
+
 static const char *what_lacks(const struct weft_cl_device *device) {
+    if (is_pocl_6(device)) {
+        return "PoCL 6 ends the process while it compiles some kernels, and gets others wrong: use "
+               "PoCL 3 or 7, or Weft's own device, the processor";
+    }
     char version[256];
     uint32_t major = 0, minor = 0;
     read_text(version, sizeof version, device, CL_DEVICE_VERSION);
