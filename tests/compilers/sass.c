@@ -47,10 +47,12 @@ static bool keeps_modes(const char *name) {
     return strstr(name, ".FTZ") != NULL;
 }
 
-/* A comparison with a normal number says the same of a subnormal as of a zero, and ptxas leaves its mark out. */
+/* A comparison with a normal number says the same of a subnormal as of a zero, and ptxas leaves its mark out; so clang does of a maximum or minimum. */
 static bool compares_with_normal(const struct weft_instruction *read) {
     bool found = false;
-    const char *at = weft_begins(read->name, "FSETP") ? strchr(read->line, ',') : NULL;
+    const char *at = weft_begins(read->name, "FSETP") || weft_begins(read->name, "FMNMX.NAN")
+                         ? strchr(read->line, ',')
+                         : NULL;
     for (; at && !found; at = strchr(at + 1, ',')) {
         char *end = NULL;
         const double value = strtod(at + 1, &end);

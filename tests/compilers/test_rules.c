@@ -148,6 +148,8 @@ static void test_ptxas(void **state) {
         {"FSETP.GT.FTZ.AND P0, PT, R1, R2, PT\n", NULL},
         {"FSETP.GEU.OR P2, PT, |R29|, 2.3509887016445750159e-38, !P0\n", NULL},
         {"FSETP.GEU.OR P2, PT, |R29|, 1.0e-39, !P0\n", "FSETP"},
+        {"FMNMX.NAN R3, R3, 1, PT\n", NULL},
+        {"FMNMX.NAN R3, R3, RZ, PT\n", "FMNMX"},
         {"FRND.FTZ R1, R2\n", NULL},
         {"FADD.FTZ.RZ R1, R2, R3\n", "FADD.FTZ.RZ"},
         {"FMUL.FTZ.RM R1, R2, R3\n", "FMUL.FTZ.RM"},
