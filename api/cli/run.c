@@ -171,6 +171,11 @@ static int run_all(run_state *state, const weft_cli_syntax *syntax) {
     if (state->session.info.task == WEFT_TASK_PROGRAM) {
         return run_program(state, syntax);
     }
+    if (state->session.info.task == WEFT_TASK_TEXT_TO_TEXT) {
+        return weft_cli_bad_file(&state->session.host,
+                                 "%s: the model makes one text of another: see weft generate",
+                                 options->model);
+    }
     if (options->inputs.count > 1 || options->outs.count > 1 || options->symbols.count > 0) {
         return weft_cli_usage_error(
             syntax,

@@ -39,14 +39,20 @@ static weft_status ask(uint32_t *verdict, char *text, size_t size, struct questi
     return WEFT_OK;
 }
 
-/* A device whose own Fma is wrong about subnormals alone is asked again, with modules that flush them. */
+/* A device whose own Fma is wrong about subnormals alone is asked again, with modules that flush them. One that cannot compile it lacks it. */
 static weft_status try_kind(uint32_t *verdict, uint32_t *needs, char *text, size_t size,
                             struct questions *questions, weft_device *device,
                             void (*apply)(weft_device *device, uint32_t needs)) {
     const bool own = device->info.fma <= WEFT_FMA_EXTENSION;
     uint32_t found = *needs;
     apply(device, found);
-    WEFT_TRY(ask(verdict, text, size, questions, device));
+    const weft_status status = ask(verdict, text, size, questions, device);
+    if (own && status == WEFT_DRIVER_ERROR) { /* as rusticl of Mesa 26.2 with LLVM 22's libclc */
+        *verdict = WEFT_PROBE_WRONG;
+        (void)snprintf(text, size, "its compiler does not know an fma");
+        return WEFT_OK;
+    }
+    WEFT_TRY(status);
     while (own && *verdict == WEFT_PROBE_KEEPS_SUBNORMALS &&
            weft_probe_needs(found, *verdict) != found) {
         found = weft_probe_needs(found, *verdict);
