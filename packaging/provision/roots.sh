@@ -65,7 +65,7 @@ in_root() {
         trial=$1 version=$2 jobs=$3
         for place in proc dev sys; do mount --rbind "/$place" "$4/$place"; done
         [ ! -e /etc/resolv.conf ] || cp -L /etc/resolv.conf "$4/etc"
-        exec chroot "$4" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "JOBS=$jobs" \
+        exec chroot "$4" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "JOBS=$jobs" \
             ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} sh -c "cd /root && exec sh ./$trial.sh $version"
     ' in_root "$trial" "$version" "$jobs"
 }

@@ -11,7 +11,7 @@ tar xf "$tree.tar.gz"
 if command -v cc; then exit 1; fi
 as_typed archive
 mv "$tree-linux-$(uname -m)" elsewhere
-ln -s "$(pwd -P)/elsewhere/bin/weft" /usr/local/bin/weft
+ln -s "$PWD/elsewhere/bin/weft" /usr/local/bin/weft
 use_compiled weft
 use_shipped weft
 use weft
