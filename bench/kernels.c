@@ -106,7 +106,8 @@ weft_status weft_bench_copy(weft_tensor *out, weft_graph *graph, weft_tensor x, 
 
 /* ---- arithmetic ---- */
 
-/* Of a loop, beside the one that adds d: STEP16. Where products are flushed by instructions, four times as many do not fit a GPU's cache of code. */
+/* Of a loop, beside the one that adds d: STEP16. Where products are flushed by instructions, four times as many do not fit a GPU's cache of
+ * code. */
 #define STEPS 16
 
 struct arithmetic_node {

@@ -7,7 +7,8 @@
  * Behind each instruction that makes a float32 by arithmetic or by reinterpreting bits, or loads one from a buffer or from push constants,
  * follow instructions that turn a subnormal into the zero of its sign: a comparison, the sign and a choice. What they use is
  * declared in flush_declare.c; products are in flush_products.c, an Fma is in flush_fma.c. With only_products, these alone are flushed: what
- * NVIDIA's GPUs need, whose mode flushes a product by the float32 that it was rounded to. Fails with WEFT_UNSUPPORTED for a module that loads whole structures, arrays or matrices of floats from a buffer.
+ * NVIDIA's GPUs need, whose mode flushes a product by the float32 that it was rounded to. Fails with WEFT_UNSUPPORTED for a module that
+ * loads whole structures, arrays or matrices of floats from a buffer.
  */
 #include "spirv/passes/flush.h"
 
@@ -28,15 +29,16 @@ static uint32_t find_constant(const struct weft_spirv_module *module, SpvOp opco
 }
 
 /*
- * A shader may find out for many products at once that none is small (plain_products.glsl), where that pays: with this pass. Its constant
- * becomes true, and products in functions that choose by the other one need no instructions. That one's id, or 0.
+ * A shader may find out for many products at once that none is small (plain_products.glsl), where that pays: with this pass. Its constant becomes
+ * true, and products in functions that choose by the other one need no instructions. That one's id, or 0. The numbers of other
+ * people's constants mean what they say.
  */
 static uint32_t make_sure(struct weft_spirv_flush *flush) {
     const uint32_t asks =
         find_constant(flush->module, SpvOpSpecConstantFalse, WEFT_SPIRV_ASKS_PRODUCTS);
     const uint32_t plain =
         find_constant(flush->module, SpvOpSpecConstantTrue, WEFT_SPIRV_PLAIN_PRODUCTS);
-    if (asks == 0 || plain == 0) {
+    if (asks == 0 || plain == 0 || flush->edit->needs->one_nan != 0) {
         return 0;
     }
     const uint32_t *constant = weft_spirv_made_by(flush->module, asks, SpvOpSpecConstantFalse);
