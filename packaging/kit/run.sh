@@ -90,7 +90,7 @@ name_of() {
 # "NAME" of a Vulkan driver's GPU, "opencl:NAME" of an OpenCL driver's. Columns have two spaces between them.
 find_devices() {
     "$weft" devices --all >"$out/devices.txt" 2>&1 || true
-    [ -n "$devices" ] || devices=$(awk -F '  +' '$4 ~ /^(discrete|integrated|virtual)$/ && / yes[, ]/ {
+    [ -n "$devices" ] || devices=$(awk -F '  +' '$4 ~ /^(discrete|integrated|virtual)$/ && $NF ~ /^yes/ {
         print ($5 ~ /^OpenCL/ ? "opencl:" : "") $3 }' "$out/devices.txt")
     devices="$devices
 "
@@ -124,7 +124,7 @@ verify_one() {
 }
 
 verify() {
-    share=$(($(left) * ${bench_follows:-1} / 2 / ($(printf '%s' "$devices" | grep -c .) * 2)))
+    share=$(($(left) / parts / ($(printf '%s' "$devices" | grep -c .) * 2)))
     for math in reproducible fused; do
         each_device verify_one "$math" "$share"
     done | tee "$out/verify.txt"
@@ -166,7 +166,7 @@ certify() {
 use_loaders
 use_vulkan
 use_opencl
-case " $* " in *" bench "*) bench_follows=1 ;; *) bench_follows=2 ;; esac
+case " $* " in *" bench "*) parts=2 ;; *) parts=1 ;; esac # that share the time
 if command -v nvidia-smi >/dev/null 2>&1; then
     nvidia-smi --query-gpu=timestamp,clocks.sm,clocks.mem,utilization.gpu,power.draw --format=csv -lms 500 >"$out/clocks.csv" 2>&1 &
     clocks=$!

@@ -10,6 +10,7 @@
 #include "core/vendor.h"
 #include "opencl/emit.h"
 #include "opencl/state.h"
+#include "softvk/instance.h"
 #include "softvk/module.h"
 
 /*
@@ -214,12 +215,8 @@ static weft_status ask_kernel(size_t *value, const struct weft_cl_kernel *kernel
  */
 static bool says_nothing(size_t most, size_t multiple, const struct weft_cl_state *state) {
     enum { OF_EACH = 256 };
-    cl_uint vendor = 0;
-    return most == multiple ||
-           (most == OF_EACH &&
-            state->cl->GetDeviceInfo(state->id, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor,
-                                     NULL) == CL_SUCCESS &&
-            vendor == WEFT_VENDOR_NVIDIA);
+    const uint32_t vendor = state->device->physical->properties.vendor_id;
+    return most == multiple || (most == OF_EACH && vendor == WEFT_VENDOR_NVIDIA);
 }
 
 /* A driver may allow a kernel less than a device, by its registers. */

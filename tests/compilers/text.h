@@ -7,7 +7,8 @@
 #include "source.h"
 
 /**
- * The text of a device that flushes subnormals, but for small products, as NVIDIA's GPUs do, and has the Fma; weft_free its text with the host. `apart` keeps products from sums
+ * The text of a device that flushes subnormals, but for small products, as NVIDIA's GPUs do, and has the Fma; weft_free its text with
+ * the host. `apart` keeps products from sums
  * (multiply_adds.h), and `contracted` breaks the rule of reproducible math that the compiler may not fuse them. Errors: those of
  * the passes, and of weft_cl_emit.
  */

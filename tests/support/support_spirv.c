@@ -61,11 +61,14 @@ uint32_t weft_test_count_ops(struct words words, uint32_t opcode) {
 }
 
 bool weft_test_has_spirv_val(void) {
-    const bool found = system("spirv-val --version > /dev/null 2>&1") == 0;
-    if (!found) {
-        print_message("spirv-val is not installed; its verdict on the result is not checked\n");
+    static enum { UNKNOWN, MISSING, FOUND } answer; /* tests have one thread */
+    if (answer == UNKNOWN) {
+        answer = system("spirv-val --version > /dev/null 2>&1") == 0 ? FOUND : MISSING;
+        if (answer == MISSING) {
+            print_message("spirv-val is not installed; its verdict on the result is not checked\n");
+        }
     }
-    return found;
+    return answer == FOUND;
 }
 
 /*
