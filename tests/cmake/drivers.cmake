@@ -30,10 +30,6 @@ function(weft_read_driver variable manifest)
         file(STRINGS "${settings}" lines REGEX "=")
         list(APPEND env ${lines})
     endif()
-    # LeakSanitizer itself ended at an address of a thread of SwiftShader's, after a test that had passed.
-    if(WEFT_SANITIZE MATCHES "address" AND manifest MATCHES "swiftshader")
-        list(APPEND env "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1:strict_string_checks=1")
-    endif()
     set(${variable} ${env} PARENT_SCOPE)
 endfunction()
 

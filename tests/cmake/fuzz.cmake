@@ -6,7 +6,7 @@
 # runs found, and add what they find to build/asan/corpus/NAME. What makes a fuzzer fail is left in build/asan/found.
 
 option(WEFT_BUILD_FUZZERS "Let libFuzzer run the entries of tests/fuzz (clang only)" OFF)
-set(WEFT_FUZZ_SECONDS 60 CACHE STRING "How long each fuzzer runs in ./dev test all")
+set(WEFT_FUZZ_SECONDS 20 CACHE STRING "How long each fuzzer runs in ./dev test all")
 if(WEFT_BUILD_FUZZERS AND
    (NOT CMAKE_C_COMPILER_ID MATCHES "Clang" OR NOT WEFT_SANITIZE MATCHES "fuzzer-no-link"))
     message(FATAL_ERROR "WEFT_BUILD_FUZZERS needs clang and WEFT_SANITIZE with fuzzer-no-link, "

@@ -30,11 +30,6 @@ set(weft_costs
 # Where each of thousands of kernels is compiled for a second, or each access is checked, and nothing was ever found that the same test on
 # other drivers, or `weft verify` there, had not: 70 minutes of a processor, in ./dev test cases.
 set(weft_cases_tests model.decoder.swiftshader unit.groups.swiftshader unit.variants.swiftshader unit.plan.opencl-oclgrind)
-# Under sanitizers these took 45 minutes of SwiftShader's compiler; the processor device or OpenCL's drivers go the same ways through the host.
-if(WEFT_SANITIZE)
-    list(APPEND weft_cases_tests unit.faults.all.swiftshader unit.plan.swiftshader unit.concurrent_bindings.swiftshader unit.decode.swiftshader
-         unit.float_state.swiftshader unit.single_rows.swiftshader)
-endif()
 
 foreach(test IN LISTS weft_costs weft_cases_tests)
     if(test MATCHES "^(unit|cli|model)\\.([a-z_]+)")

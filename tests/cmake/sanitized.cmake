@@ -15,4 +15,6 @@ function(weft_add_sanitized_test test count)
 endfunction()
 
 weft_add_sanitized_test(command.hostile 12)
-weft_add_sanitized_test(command.hostile.more 300 long)
+if(NOT WEFT_SANITIZE MATCHES "thread") # there a command's threads are those of the twelve
+    weft_add_sanitized_test(command.hostile.more 300 long)
+endif()
