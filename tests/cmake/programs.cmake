@@ -232,13 +232,13 @@ if(TARGET weft-tests-unit-opencl_emit AND OpenCL_FOUND)
 endif()
 
 # ./dev test has a part of the faults on the processor device; ./dev test all has every one there and, for images, on a driver. Each is held
-# to leak nothing by the test itself; the address sanitizer sees a part of them, ten times slower.
+# to leak nothing by the test itself; the address sanitizer sees each fifth, ten times slower.
 if(weft_test_unit_faults AND WEFT_HAVE_LLVM)
     set(weft_sanitized "")
     set(weft_faults_stride 1)
     if(WEFT_SANITIZE)
         set(weft_sanitized long)
-        set(weft_faults_stride 7)
+        set(weft_faults_stride 5)
     endif()
     weft_add_device_test(unit.faults ONE_DRIVER QUICK NONE LABELS unit ${weft_sanitized} COMMAND ${weft_test_unit_faults})
     weft_add_device_test(unit.faults.more ONE_DRIVER LABELS unit long

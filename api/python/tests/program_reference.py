@@ -54,6 +54,14 @@ def sigmoid(x):
     return np.where(x < 0, np.exp(np.minimum(x, 0)), 1) / (1 + np.exp(-np.abs(x)))
 
 
+def parts(x):
+    return np.stack([x.real, x.imag], -1)
+
+
+def whole(x):
+    return x[..., 0].astype(np.complex128) + 1j * x[..., 1]
+
+
 def elu(x, alpha, beta):
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
 
@@ -318,6 +326,8 @@ OPS = {
     "batch_norm": batch_norm,
     "embedding": lambda tokens, table: table[tokens], "attention": attention, "toeplitz": toeplitz,
     "banded_attention": lambda q, k, v, half_width, **fields: attention(q, k, v, band=half_width, **fields),
-    "fourier": lambda x: np.fft.fft2(x).real, "rope": rope, "conv": conv, "conv1d": conv1d, "pool": pool,
+    "fourier": lambda x: np.fft.fft2(x).real, "fft": lambda x: parts(np.fft.fft(whole(x))),
+    "rfft": lambda x: parts(np.fft.rfft(x)), "irfft": lambda x, n: np.fft.irfft(whole(x), n),
+    "ifft": lambda x: parts(np.fft.ifft(whole(x))), "rope": rope, "conv": conv, "conv1d": conv1d, "pool": pool,
     "gated_state": gated_state, "recurrence": recurrence, "gather_last": lambda x, lengths: x[np.arange(len(x)), lengths - 1],
 }

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import onnx
+import onnx.reference
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -40,7 +41,73 @@ def refused(error, *arguments, **keywords):
     return str(found.value)
 
 
+# ---- files as exporters write them ----
+
+def test_an_output_that_is_written_twice_is_one(device):
+    with weft.from_onnx(model([node("Relu", "x")], {"x": [2, 3]}, outputs=("y", "y")), device) as program:
+        assert list(program.run({"x": -np.ones((2, 3), np.float32)})) == ["y"]
+
+
+def test_an_input_that_is_an_output_is_refused_by_name():
+    text = refused(weft.Unsupported, model([node("Relu", "x")], {"x": [2, 3]}, outputs=("y", "x")))
+    assert "x: it is an input and an output" in text
+
+
+def test_constants_of_old_files_need_not_be_inputs(device):
+    """As ONNX Runtime's own example mul_1.onnx, of version 3 of the format."""
+    w = RNG.standard_normal((3, 2)).astype(np.float32)
+    made = model([node("Mul", "x w")], {"x": [3, 2]}, {"w": w}, opset=7)
+    made.ir_version = 3
+    with weft.from_onnx(made, device) as program:
+        assert np.array_equal(program(np.full((3, 2), 2, np.float32)), 2 * w)
+    assert made.ir_version == 3
+
+
+def test_linear_classifiers_may_have_coefficients_to_spare(device):
+    """As ONNX Runtime's own example logreg_iris.onnx, which has four columns of which two are read."""
+    numbers = RNG.standard_normal(12).astype(np.float32)
+    made = model([helper.make_node("LinearClassifier", ["x"], ["label", "y"], domain="ai.onnx.ml", classlabels_ints=[0, 1, 2],
+                                   coefficients=numbers, intercepts=[0.1, 0.2, 0.3])], {"x": ["n", 2]})
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    x = RNG.standard_normal((5, 2)).astype(np.float32)
+    with weft.from_onnx(made, device) as program:
+        np.testing.assert_allclose(program(x), x @ numbers[:6].reshape(3, 2).T + [0.1, 0.2, 0.3], rtol=1e-5, atol=1e-6)
+
+
 # ---- free sizes ----
+
+def test_a_recurrence_behind_windows_keeps_its_free_length(device):
+    """Its last state is that of the last of the places that windows leave."""
+    width = 3
+    weights = {"k": (4, 4, 3), "w": (1, 3 * width, 4), "r": (1, 3 * width, width)}
+    arrays = {name: RNG.standard_normal(shape).astype(np.float32) for name, shape in weights.items()}
+    nodes = [conv("x k", "a"), node("Transpose", "a", "b", perm=[2, 0, 1]), node("GRU", "b w r", "all y", hidden_size=width)]
+    made = model(nodes, {"x": ["batch", 4, "frames"]}, arrays)
+    with weft.from_onnx(made, device) as program:
+        for batch, frames in ((1, 3), (2, 40)):
+            x = RNG.standard_normal((batch, 4, frames)).astype(np.float32)
+            expected = onnx.reference.ReferenceEvaluator(made).run(None, {"x": x})[0]
+            np.testing.assert_allclose(program(x), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_size_may_stand_as_often_as_another_size_says(device):
+    """The lengths of a batch of whole texts: [length] as often as there are texts."""
+    nodes = [node("Shape", "x", "length", start=1, end=2), node("Shape", "x", "batch", start=0, end=1),
+             node("Expand", "length batch", "n"), node("Cast", "n", "y", to=FLOAT)]
+    with weft.from_onnx(model(nodes, {"x": ["batch", "length"]}), device) as program:
+        assert program(np.ones((3, 7), np.float32)).tolist() == [7.0] * 3
+
+
+def test_trips_that_no_number_counts_name_their_sizes():
+    body = helper.make_graph([node("Add", "s x", "t"), node("Identity", "t", "u")], "body",
+                             [helper.make_tensor_value_info(name, FLOAT, None) for name in "sx"],
+                             [helper.make_tensor_value_info(name, FLOAT, None) for name in "tu"])
+    scan = node("Scan", "z x", "last y", body=body, num_scan_inputs=1)
+    made = model([scan], {"x": ["steps", 3]}, {"z": np.zeros(3, np.float32)})
+    assert "give steps in `sizes`" in refused(weft.Unsupported, made)
+    with weft.from_onnx(made, sizes={"steps": 4}) as program:
+        assert program(np.ones((4, 3), np.float32)).shape == (4, 3)
+
 
 def test_the_smallest_size_is_what_windows_need(device):
     """An audio front end: windows of 400, then four halvings, then all that is left in one window."""

@@ -125,9 +125,10 @@ def test_every_family_with_random_weights(device, model_type):
 def test_what_is_no_model_of_wefts(device):
     with pytest.raises(weft.InvalidArgument, match="Linear has no attribute config"):
         weft.from_torch(torch.nn.Linear(3, 3), device)
-    with pytest.raises(weft.Unsupported, match="model_type.*albert"):
-        config = transformers.AlbertConfig(hidden_size=12, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
-        weft.from_torch(transformers.AlbertModel(config), device)
+    with pytest.raises(weft.Unsupported, match="model_type.*lxmert"):
+        config = transformers.LxmertConfig(vocab_size=20, hidden_size=12, num_attention_heads=2, intermediate_size=8,
+                                           l_layers=1, x_layers=1, r_layers=1)
+        weft.from_torch(transformers.LxmertModel(config), device)
     module = family("transformer", num_attention_heads=2)
     with pytest.raises(weft.BadFile, match=r"weights: tensor .*expected shape"):
         weft.from_torch(module, device, config={**module.config, "intermediate_size": 25})

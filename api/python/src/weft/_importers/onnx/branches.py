@@ -10,7 +10,7 @@ import numpy as np
 
 from ..program.program import Node, Value, resolved
 from .reader import Reader, row
-from .refused import Refused
+from .refused import NotNumbers, Refused
 
 _MOST_TRIPS = 1024  # that a loop is unrolled to
 
@@ -79,7 +79,7 @@ def _scan(r: Reader, *given: Any) -> list[Any]:
     values = [r.value(one) for one in scanned]
     trips = values[0].shape[resolved(int(axes[0]), values[0].rank)]
     if not isinstance(trips, int):
-        raise Refused(f"the number of its trips is {trips}")
+        raise NotNumbers(f"the number of its trips is {trips}", trips)
     if trips > _MOST_TRIPS:
         raise Refused(f"it has more than {_MOST_TRIPS} trips")
     columns: list[list[Any]] = [[] for _ in range(results)]

@@ -33,6 +33,8 @@ _INT32 = onnx.TensorProto.INT32
 _INT64_ARITHMETIC = ("Add", "Sub", "Mul", "Pow", "Neg", "Sum", "ReduceSum", "ReduceProd", "ReduceSumSquare", "CumSum")
 """Ops whose results of int64 may have more bits than what they are of."""
 _OLDEST = 13
+_CONSTANTS_ALONE = 4
+"""Since this version of the format a constant need not be an input, too."""
 _HARMLESS = ("seed", "stash_type", "softmax_precision", "saturate", "momentum", "storage_order", "dilations", "pads",
              "kernel_shape", "detect_negative", "detect_positive")
 """Attributes that change no result here, or are not asked for where they are without effect."""
@@ -194,8 +196,11 @@ class Reader:
                     self._lost.add(one.name)
         self._walk(graph.node)
         self._missing.check()
-        for one in graph.output:
-            self.program.output(one.name, self._output(one.name))
+        for name in dict.fromkeys(one.name for one in graph.output):  # some exporters write one twice
+            if any(one.name == name for one in self.program.inputs):
+                raise errors.Unsupported(f"{name}: it is an input and an output of the file, and a program's names differ: "
+                                         "give the output another name, or leave it away")
+            self.program.output(name, self._output(name))
         self.program.share_transposes()
         check_whole_numbers(self.program)
         return self.program
@@ -394,6 +399,9 @@ def _of_newer_opset(model: onnx.ModelProto) -> onnx.ModelProto:
         return model
     import onnx.version_converter
 
+    if model.ir_version < _CONSTANTS_ALONE:
+        model = _copied(model)
+        model.ir_version = _CONSTANTS_ALONE  # many an older file has such constants, and the converter alone refuses them
     try:
         if any(node.op_type == "Hardmax" for node in model.graph.node):
             model = _of_flat_hardmax(onnx.version_converter.convert_version(model, _OLDEST - 1))
@@ -401,6 +409,12 @@ def _of_newer_opset(model: onnx.ModelProto) -> onnx.ModelProto:
     except Exception as error:  # whatever the converter makes of it
         raise errors.Unsupported(f"opset {_opset(model)}: expected {_OLDEST} or newer, and onnx does not convert it: "
                                  f"{error}") from error
+
+
+def _copied(model: onnx.ModelProto) -> onnx.ModelProto:
+    found = onnx.ModelProto()
+    found.CopyFrom(model)
+    return found
 
 
 def _of_flat_hardmax(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -3,6 +3,7 @@
 
 from . import (
     branches,
+    fourier,
     fused,
     movement,
     networks,
@@ -21,5 +22,5 @@ from . import (
     trees,
 )
 
-ALL = (branches, fused, movement, networks, ops, padding, quantized, random, recurrent, resize, sampling, scatter, sequences,
-       shapes, states, tables, trees)
+ALL = (branches, fourier, fused, movement, networks, ops, padding, quantized, random, recurrent, resize, sampling, scatter,
+       sequences, shapes, states, tables, trees)

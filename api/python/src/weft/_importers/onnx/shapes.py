@@ -37,6 +37,14 @@ def _equal(a: Any, b: Any) -> Any:
     return equal((ratio(a) - b).above, 0) if isinstance(a, Ratio) or isinstance(b, Ratio) else equal(a, b)
 
 
+def _numbers(r: Reader, index: int, given: Any) -> list[int]:
+    """Of an input that shapes an array of sizes; where they are sizes themselves, the array is one of the program."""
+    found = r.ints(index, given)
+    if not all(isinstance(one, int) for one in found):
+        raise Inexact
+    return found
+
+
 def _sized(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def of(a: Any, b: Any) -> Any:
         if isinstance(a, Ratio) or isinstance(b, Ratio):
@@ -74,11 +82,11 @@ _shape_row("Unsqueeze")(lambda r, x, axes: np.expand_dims(x, tuple(r.ints(1, axe
 _shape_row("Concat")(
     lambda r, *parts: _array(np.concatenate([np.asarray(part, object) for part in parts], r.attribute("axis"))))
 _shape_row("Gather")(lambda r, x, at: _array(np.take(x, np.asarray(at, np.int64), r.attribute("axis", 0))))
-_shape_row("Reshape")(lambda r, x, shape: np.reshape(x, r.ints(1, shape)))
+_shape_row("Reshape")(lambda r, x, shape: np.reshape(x, _numbers(r, 1, shape)))
 _shape_row("Transpose")(lambda r, x: np.transpose(x, r.attribute("perm")))
 _shape_row("Flatten")(lambda r, x: x.reshape(int(np.prod(x.shape[:r.attribute("axis", 1)])), -1))
-_shape_row("Expand")(lambda r, x, shape: np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(r.ints(1, shape)))))
-_shape_row("Tile")(lambda r, x, times: np.tile(x, r.ints(1, times)))
+_shape_row("Expand")(lambda r, x, shape: np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(_numbers(r, 1, shape)))))
+_shape_row("Tile")(lambda r, x, times: np.tile(x, _numbers(r, 1, times)))
 _shape_row("Shape")(lambda r, x: np.array(np.shape(x), np.int64))
 _shape_row("ReduceProd")(lambda r, x, axes=None: _array(np.prod(x, keepdims=bool(r.attribute("keepdims", 1)))))
 _shape_row("Where")(lambda r, c, a, b: _array(np.where(np.asarray(c, bool), np.asarray(a, object), np.asarray(b, object))))

@@ -51,10 +51,12 @@ def _linear_regressor(r: Reader, x: Any) -> Value:
 
 
 def _linear(r: Reader, x: Value, rows: int) -> Value:
+    """ONNX Runtime reads as many coefficients as x has columns, also where there are more."""
     coefficients, intercepts = floats_of(r, "coefficients"), floats_of(r, "intercepts")
-    if coefficients is None:
-        raise Refused("it has no coefficients")
-    return r.build.linear(x, r.build.constant(coefficients.reshape(rows, -1)),
+    needed = rows * int(str(x.shape[-1]))
+    if coefficients is None or coefficients.size < needed:
+        raise Refused(f"its coefficients: expected {needed}, found {0 if coefficients is None else coefficients.size}")
+    return r.build.linear(x, r.build.constant(coefficients[:needed].reshape(rows, -1)),
                           None if intercepts is None else r.build.constant(intercepts))
 
 
@@ -62,7 +64,7 @@ def _linear(r: Reader, x: Value, rows: int) -> Value:
 def _linear_classifier(r: Reader, x: Any) -> list[Value | None]:
     b, value = r.build, r.value(x, "f32")
     labels, names = r.attribute("classlabels_ints"), r.attribute("classlabels_strings")
-    count = len(r.attribute("coefficients")) // int(str(value.shape[-1]))
+    count = len(r.attribute("intercepts", ())) or len(r.attribute("coefficients")) // int(str(value.shape[-1]))
     r.attribute("multi_class")
     scores = _linear(r, value, count)
     if count == 1 and len(labels or names or ()) == 2:

@@ -44,7 +44,7 @@ def run(b: Builder, x: Value, layer: Direction, lengths: Value | None = None) ->
     elif lengths is not None:
         last = b.program.node("gather_last", [node, lengths], "f32", [x.shape[0], kept])
     else:
-        last = b.select(node, 1, x.shape[1] - 1)
+        last = b.select(node, 1, -1)
     count = 2 if layer.cell == "lstm" else 1
     return b.slice(node, 2, 0, width), [b.slice(last, 1, at * width, width) for at in range(count)]
 

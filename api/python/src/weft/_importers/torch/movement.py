@@ -11,7 +11,7 @@ import torch
 from ..program.padding import pad_by_own
 from ..program.program import Value, resolved
 from ..program.sizes import Extent, Size, divide, is_below_zero, larger, smaller
-from .reader import Pair, Reader, pair_of, row
+from .reader import Pair, Reader, pair_of, pair_of_whole, row
 from .types import Refused, number_of
 
 _END = 2**62
@@ -163,7 +163,8 @@ def _view_as_real(r: Reader, x: Pair) -> Any:
 
 @row("aten.view_as_complex.default")
 def _view_as_complex(r: Reader, x: Any) -> Any:
-    return pair_of(r.build.select(r.value(x), -1, 0), r.build.select(r.value(x), -1, 1))
+    value = r.value(x)
+    return pair_of_whole(r.build, lambda: value, value.shape[:-1])
 
 
 @row("aten.complex.default")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows for PyTorch's ops of networks: products, convolutions, norms, attention, Fourier transforms."""
+"""Rows for PyTorch's ops of networks: products, convolutions, norms, attention."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..program.attention import attention_of_heads, mask_bias, shown_rows, with_causal
 from ..program.norms import batch_norm
-from ..program.program import Value, resolved
-from ..program.sizes import Extent, Size, divide, product
+from ..program.program import Value
+from ..program.sizes import product
 from ..program.transposed import conv_transpose
 from ..program.windows import Windows, conv, pool
 from .movement import complex_of
@@ -199,186 +197,3 @@ def _plain_attention(r: Reader, q: Value, k: Value, v: Value, scale: float, bias
         bias = with_causal(b, bias, q.shape[-2], k.shape[-2])
     scores = b.affine(b.matmul(q, b.swap(k, -1, -2)), scale, 0.0)
     return shown_rows(b, b.matmul(b.softmax(scores if bias is None else b.add(scores, bias), -1), v), bias)
-
-
-# ---- Fourier transforms ----
-
-def _angles(r: Reader, rows: Extent, columns: Extent, length: Extent) -> tuple[Value, Value]:
-    """Cosines and sines of 2π j k / length."""
-    b = r.build
-    if isinstance(rows, int) and isinstance(columns, int) and isinstance(length, int):
-        turns = np.outer(np.arange(rows), np.arange(columns)) % length
-        angles = 2 * math.pi * turns / length
-        sines = np.where(2 * turns % length == 0, 0.0, np.sin(angles))  # of half a turn exactly, so that real spectra are real
-        return b.constant(np.cos(angles)), b.constant(sines)
-    j, k = b.reshape(b.arange(rows), [-1, 1]), b.reshape(b.arange(columns), [1, -1])
-    rest = b.binary("modulo", b.multiply(j, k), b.size(length))
-    turns_ = b.divide(b.convert(rest, "f32"), b.convert(b.size(length), "f32"))
-    angle = b.affine(turns_, 2 * math.pi, 0.0)
-    return b.unary("cos", angle), b.unary("sin", angle)
-
-
-def _along(r: Reader, x: Value, axis: int, matrix: Value) -> Value:
-    """The product over an axis with a matrix [axis, new axis]."""
-    return r.build.swap(r.build.matmul(r.build.swap(x, axis, -1), matrix), axis, -1)
-
-
-def _of_length(r: Reader, x: Value, axis: int, length: Extent) -> Value:
-    """Cut, or with zeros behind."""
-    found = x.shape[axis]
-    if found == length:
-        return x
-    return r.build.pad(x, axis, 0, length - found)
-
-
-def _transform(r: Reader, x: Pair, axis: int, inverse: bool) -> Pair:
-    """The complex transform over an axis, not normalized."""
-    length = x.shape[axis]
-
-    def real() -> Value:
-        cosine, sine = _angles(r, length, length, length)
-        combine = r.build.subtract if inverse else r.build.add
-        return combine(_along(r, x.real, axis, cosine), _along(r, x.imaginary, axis, sine))
-
-    def imaginary() -> Value:
-        cosine, sine = _angles(r, length, length, length)
-        combine = r.build.add if inverse else r.build.subtract
-        return combine(_along(r, x.imaginary, axis, cosine), _along(r, x.real, axis, sine))
-
-    return Pair(real, imaginary, x.shape)
-
-
-def _scaled(r: Reader, x: Value, factor: float | Value) -> Value:
-    if factor == 1.0:
-        return x
-    return r.build.multiply(x, factor if isinstance(factor, Value) else r.build.constant(factor, "f32"))
-
-
-def _scaled_pair(r: Reader, x: Pair, factor: float | Value) -> Pair:
-    if factor == 1.0:
-        return x
-    return Pair(lambda: _scaled(r, x.real, factor), lambda: _scaled(r, x.imaginary, factor), x.shape)
-
-
-def _norm_factor(r: Reader, length: Extent, norm: str | None, inverse: bool) -> float | Value:
-    """By what a transform is multiplied."""
-    whole = norm == "forward" if not inverse else norm in (None, "backward")
-    if norm != "ortho" and not whole:
-        return 1.0
-    if isinstance(length, Size):
-        size = r.build.convert(r.build.size(length), "f32")
-        return r.build.unary("rsqrt" if norm == "ortho" else "reciprocal", size)
-    return 1.0 / (math.sqrt(length) if norm == "ortho" else length)
-
-
-def _axes(x: Any, lengths: Any, axes: Any) -> tuple[list[int], list[Extent]]:
-    rank = len(x.shape)
-    if axes is None:
-        axes = list(range(rank - len(lengths), rank)) if lengths is not None else list(range(rank))
-    found = [resolved(axis, rank) for axis in axes]
-    return found, [x.shape[axis] if lengths is None else lengths[at] for at, axis in enumerate(found)]
-
-
-@row("aten.fft_fft.default", "aten.fft_ifft.default")
-def _fft(r: Reader, x: Any, length: Any = None, axis: int = -1, norm: str | None = None) -> Pair:
-    return _fftn(r, x, None if length is None else [length], [axis], norm)
-
-
-@row("aten.fft_fftn.default", "aten.fft_fft2.default", "aten.fft_ifftn.default", "aten.fft_ifft2.default")
-def _fftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str | None = None) -> Pair:
-    inverse = "ifft" in str(r.node.target)
-    if axes is None and "fft2" in str(r.node.target):
-        axes = [-2, -1]
-    given = complex_of(r, x)
-    at, extents = _axes(given, lengths, axes)
-    for axis, extent in zip(at, extents):
-        source = given
-        given = Pair(lambda s=source, a=axis, e=extent: _of_length(r, s.real, a, e),  # type: ignore[misc]
-                     lambda s=source, a=axis, e=extent: _of_length(r, s.imaginary, a, e),  # type: ignore[misc]
-                     [*source.shape[:axis], extent, *source.shape[axis + 1:]])
-    found = given
-    for axis in at:
-        found = _transform(r, found, axis, inverse)
-    found = _scaled_pair(r, found, _norm_factor(r, product(extents), norm, inverse))
-    plain = not isinstance(x, Pair) and not inverse and norm in (None, "backward")
-    if plain and sorted(at) == [1, 2] and len(given.shape) == 3:
-        real = given
-        return Pair(lambda: r.program.node("fourier", [real.real], "f32", real.shape), lambda: found.imaginary, found.shape)
-    return found
-
-
-@row("aten.fft_rfft.default")
-def _rfft(r: Reader, x: Any, length: Any = None, axis: int = -1, norm: str | None = None) -> Pair:
-    value = r.value(x)
-    axis = resolved(axis, value.rank)
-    extent: Extent = value.shape[axis] if length is None else length
-    half = divide(extent, 2) + 1
-    shape = [*value.shape[:axis], half, *value.shape[axis + 1:]]
-    factor = _norm_factor(r, extent, norm, False)
-
-    def part(which: int) -> Value:
-        matrix = _angles(r, extent, half, extent)[which]
-        found = _along(r, _of_length(r, value, axis, extent), axis, matrix)
-        found = r.build.unary("neg", found) if which else found
-        return _scaled(r, found, factor)
-
-    found = Pair(lambda: part(0), lambda: part(1), shape)
-    if axis == value.rank - 1 and factor == 1.0:
-        found.spectrum = ("rfft", value, extent)
-    return found
-
-
-@row("aten.fft_irfft.default")
-def _irfft(r: Reader, x: Any, length: Any = None, axis: int = -1, norm: str | None = None) -> Value:
-    given, b = complex_of(r, x), r.build
-    axis = resolved(axis, len(given.shape))
-    extent: Extent = 2 * (given.shape[axis] - 1) if length is None else length
-    half = divide(extent, 2) + 1
-    spectrum = given.spectrum
-    cosine, sine = (b.multiply(part, _weights_of_halves(r, half, extent)) for part in _angles(r, half, extent, extent))
-    real, imaginary = (_of_length(r, part, axis, half) for part in (given.real, given.imaginary))
-    found = b.subtract(_along(r, real, axis, cosine), _along(r, imaginary, axis, sine))
-    found = _scaled(r, found, _norm_factor(r, extent, norm, True))
-    if spectrum and spectrum[0] == "product" and norm in (None, "backward"):
-        one, other = spectrum[1:]
-        if one[2] == other[2] == extent:
-            r.convolutions[id(found)] = (one[1], other[1], extent)
-    return found
-
-
-def _weights_of_halves(r: Reader, half: Extent, length: Extent) -> Value:
-    """[half, 1]: how often each frequency is in a real signal's spectrum, 1 or 2 times."""
-    b = r.build
-    if isinstance(half, int) and isinstance(length, int):
-        at = np.arange(half)
-        return b.constant(np.where((at == 0) | (2 * at == length), 1.0, 2.0)[:, None])
-    k = b.reshape(b.arange(half), [-1, 1])
-    ends = [b.binary("equal", k, b.constant(0, "i32")), b.binary("equal", b.add(k, k), b.size(length))]
-    return b.where(b.binary("bitwise_or", *ends), b.constant(1.0, "f32"), b.constant(2.0, "f32"))
-
-
-@row("aten.fft_rfft2.default", "aten.fft_rfftn.default")
-def _rfftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str | None = None) -> Pair:
-    value = r.value(x)
-    if axes is None and "rfft2" in str(r.node.target):
-        axes = [-2, -1]
-    at, extents = _axes(value, lengths, axes)
-    found = _rfft(r, value, extents[-1], at[-1], norm)
-    for axis, extent in zip(at[:-1], extents[:-1]):
-        cut = pair_of(_of_length(r, found.real, axis, extent), _of_length(r, found.imaginary, axis, extent))
-        found = _scaled_pair(r, _transform(r, cut, axis, False), _norm_factor(r, extent, norm, False))
-    return found
-
-
-@row("aten.fft_irfft2.default", "aten.fft_irfftn.default")
-def _irfftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str | None = None) -> Value:
-    found = complex_of(r, x)
-    if axes is None and "irfft2" in str(r.node.target):
-        axes = [-2, -1]
-    at, extents = _axes(found, lengths, axes)
-    if lengths is None:
-        extents[-1] = 2 * (extents[-1] - 1)
-    for axis, extent in zip(at[:-1], extents[:-1]):
-        cut = pair_of(_of_length(r, found.real, axis, extent), _of_length(r, found.imaginary, axis, extent))
-        found = _scaled_pair(r, _transform(r, cut, axis, True), _norm_factor(r, extent, norm, True))
-    return _irfft(r, found, extents[-1], at[-1], norm)

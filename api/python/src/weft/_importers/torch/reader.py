@@ -68,10 +68,32 @@ class Pair:
         self._imaginary = lambda: found
         return found
 
+    def whole(self, b: Builder) -> Value:
+        """One tensor of real numbers, whose last axis are the parts."""
+        return b.concat([b.reshape(part, [*part.shape, 1]) for part in (self.real, self.imaginary)], -1)
+
+
+class _WholePair(Pair):
+    """A complex tensor that is one of real numbers, whose last axis are the parts."""
+
+    def __init__(self, b: Builder, whole: Callable[[], Value], shape: Sequence[Extent]) -> None:
+        super().__init__(lambda: b.select(self.whole(b), -1, 0), lambda: b.select(self.whole(b), -1, 1), shape)
+        self._whole = whole
+
+    def whole(self, b: Builder) -> Value:
+        found = self._whole()
+        self._whole = lambda: found
+        return found
+
 
 def pair_of(real: Value, imaginary: Value) -> Pair:
     """A complex tensor of two real ones."""
     return Pair(lambda: real, lambda: imaginary, real.shape)
+
+
+def pair_of_whole(b: Builder, whole: Callable[[], Value], shape: Sequence[Extent]) -> Pair:
+    """A complex tensor of a real one, which is made when something reads it, whose last axis are the parts."""
+    return _WholePair(b, whole, shape)
 
 
 class Reader:
@@ -119,8 +141,7 @@ class Reader:
         elif isinstance(given, (bool, int, float)):
             found = self.build.constant(given, kind)
         elif isinstance(given, tuple):  # of view_as_real
-            parts = [self.build.reshape(part, [*part.shape, 1]) for part in (given[0].real, given[0].imaginary)]
-            found = self.build.concat(parts, -1)
+            found = given[0].whole(self.build)
         else:
             raise Refused(f"an argument is {type(given).__name__}")
         return found if kind is None else self.build.convert(found, kind)
