@@ -77,9 +77,9 @@ void main()
     uint group = weft_group_index(push.groups_x);
     uint line = group / blocks * FIXED_ROWS + gl_LocalInvocationID.y; // row of a tile of a pair
     uint column = group % blocks * (FIXED_COLUMNS * COLUMNS_EACH) + gl_LocalInvocationID.x;
-    uint row = line % push.rows;
-    uint tile = line / push.rows % tiles;
-    uint pair = line / push.rows / tiles;
+    uint tile = line % tiles;
+    uint row = line / tiles % push.rows;
+    uint pair = line / tiles / push.rows;
     if (pair >= push.pairs) {
         return;
     }
