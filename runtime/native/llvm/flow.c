@@ -341,9 +341,10 @@ static void emit_parted_if(struct weft_emit *emit, uint32_t index) {
 
 /* ---- loops and scopes ---- */
 
-/* LLVM by itself does so with the shortest only. */
+/* LLVM by itself does so with the shortest only. What a variable's elements are indexed by must be known in every loop, or all of them are
+ * in memory: so the longest body is that of a convolution's results with an activation that is an exponential, for two vectors. */
 static void unroll(struct weft_emit *emit, const struct weft_ir_node *node, LLVMValueRef branch) {
-    enum { MOST = 256 };
+    enum { MOST = 512 };
     if (!weft_ir_wants_unrolling(emit->program, node, MOST)) {
         return;
     }
