@@ -356,3 +356,45 @@ def test_a_causal_filter_that_is_cut():
     b.program._outputs.clear()
     b.program.output("y", b.slice(y, 2, 1, n))
     assert "slice" in {node["op"] for node in b.program.config()["nodes"]}
+
+
+# ---- piecewise linear activations ----
+
+def clipped(b, x, most=6.0):
+    return b.clamp(b.add(x, b.constant(most / 2, "f32")), 0.0, most)
+
+
+PIECEWISE = {
+    "product, then quotient": lambda b, x: b.divide(b.multiply(x, clipped(b, x)), b.constant(6.0, "f32")),
+    "product, then part": lambda b, x: b.multiply(b.multiply(clipped(b, x), x), b.constant(1 / 6, "f32")),
+    "quotient, then product": lambda b, x: b.multiply(x, b.divide(clipped(b, x), b.constant(6.0, "f32"))),
+    "part, then product": lambda b, x: b.multiply(b.multiply(clipped(b, x), b.constant(np.full([1], 1 / 6), "f32")), x),
+    "another width": lambda b, x: b.divide(b.multiply(x, clipped(b, x, 4.0)), b.constant(4.0, "f32")),
+    "of the sigmoid": lambda b, x: b.multiply(x, b.unary("hard_sigmoid", x, alpha=0.25, beta=0.5)),
+}
+
+
+@pytest.mark.parametrize("name", PIECEWISE)
+def test_piecewise_linear_activations_are_one_op(name):
+    b = Builder(Program())
+    x = b.program.input("x", "f32", [2, 50])
+    b.program.output("y", PIECEWISE[name](b, x))
+    config = b.program.config()
+    assert [node.get("kind") for node in config["nodes"]] == ["hard_swish"]
+    given = np.linspace(-5, 5, 100, dtype=np.float32).reshape(2, 50)
+    width = 4.0 if name in ("another width", "of the sigmoid") else 6.0
+    expected = given * np.clip(given.astype(np.float64) + width / 2, 0, width) / width
+    np.testing.assert_allclose(program_reference.run(config, b.program.weights(), {"x": given})["y"], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda b, x: b.divide(b.multiply(x, b.clamp(b.add(x, b.constant(2.0, "f32")), 0.0, 6.0)), b.constant(6.0, "f32")),
+    lambda b, x: b.divide(b.multiply(x, b.clamp(b.add(x, b.constant(3.0, "f32")), -1.0, 6.0)), b.constant(6.0, "f32")),
+    lambda b, x: b.divide(b.multiply(b.add(x, x), clipped(b, x)), b.constant(6.0, "f32")),
+    lambda b, x: b.divide(clipped(b, x), b.constant(5.0, "f32")),
+], ids=["offset", "bound", "another x", "another quotient"])
+def test_what_only_looks_like_one(wrong):
+    b = Builder(Program())
+    x = b.program.input("x", "f32", [2, 50])
+    b.program.output("y", wrong(b, x))
+    assert not {"hard_swish", "hard_sigmoid"} & {node.get("kind") for node in b.program.config()["nodes"]}

@@ -18,7 +18,7 @@ _ACTIVATIONS = ("gelu_tanh", "gelu_erf", "tanh", "relu", "sigmoid", "silu", "elu
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _MOST_PARTS = 10  # inputs of a node
 _LARGEST_FILLED = 4096  # elements: larger ones are made when a graph is built
-_PATTERNS = {"multiply": patterns.product, "add": patterns.total}
+_PATTERNS = {"multiply": patterns.product, "add": patterns.total, "divide": patterns.quotient}
 _OF_NONE = {"sum": 0.0, "product": 1.0, "mean": math.nan}
 """What reductions make of no elements."""
 _WHOLE = ("logical_not", "is_nan", "is_inf")  # unary ops with results i32
@@ -236,7 +236,7 @@ class Builder:
         scale_offset = _affine(kind, a, b, shape)
         if scale_offset is not None:
             x, scale, offset = scale_offset
-            return self.affine(x, scale, offset)
+            return patterns.scaled(self, x, scale, offset) or self.affine(x, scale, offset)
         pattern = _PATTERNS.get(kind)
         known = pattern(self, a, b) if pattern is not None and a.dtype == "f32" else None
         if known is not None:

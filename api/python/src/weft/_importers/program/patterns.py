@@ -18,7 +18,7 @@ _NEAR = 1e-6  # relative: constants are rounded to float32
 def product(b: Builder, one: Value, other: Value) -> Value | None:
     """The op that a · b is, if it is one: RMS norm, with or without its gain, or an activation."""
     for x, y in ((one, other), (other, one)):
-        found = _rms_norm(b, x, y) or _with_gain(b, x, y) or _gated(b, x, y) or _gelu(b, x, y)
+        found = _rms_norm(b, x, y) or _with_gain(b, x, y) or _gated(b, x, y) or _gelu(b, x, y) or _hard_swish(b, x, y)
         if found is not None:
             return found
     return None
@@ -27,6 +27,20 @@ def product(b: Builder, one: Value, other: Value) -> Value | None:
 def total(b: Builder, one: Value, other: Value) -> Value | None:
     """The op that a + b is, if it is one: rotary positions as transformers writes them."""
     return rotated(b, one, other) or rotated(b, other, one)
+
+
+def scaled(b: Builder, x: Value, scale: float, offset: float) -> Value | None:
+    """The op that x · scale is, if it is one, and offset is 0."""
+    inner, inverse, none = _affine(x)
+    if inner is not None and offset == none == 0.0 and _node(inner, "unary", kind="hard_swish") and _near(inverse * scale, 1.0):
+        return inner
+    return _hard_sigmoid(b, x, scale) if offset == 0.0 else None
+
+
+def quotient(b: Builder, one: Value, other: Value) -> Value | None:
+    """The op that a / b is, if it is one: a piecewise linear activation that was multiplied by what it is divided by."""
+    number = float(other.array.reshape(())) if other.array is not None and other.array.size == 1 else None
+    return scaled(b, one, 1.0 / number, 0.0) if number and one.rank >= other.rank else None
 
 
 def _node(x: Value | None, op: str, **fields: object) -> Node | None:
@@ -76,6 +90,37 @@ def _gated(b: Builder, x: Value, y: Value) -> Value | None:
     if inner is not x or offset != 0.0:
         return None
     return b.unary("silu", x) if scale == 1.0 else b.unary("quick_gelu", x) if _near(scale, 1.702) else None
+
+
+def _slope(x: Value) -> tuple[Value, float, float] | None:
+    """Of clip(z + 3, 0, 6), as exporters write a piecewise linear sigmoid: z, 6, and what it is multiplied by."""
+    inner, scale, offset = _affine(x)
+    clamp = _node(inner, "unary", kind="clamp", alpha=0.0)
+    if clamp is None or offset != 0.0 or not 0.0 < clamp.fields["beta"] < math.inf:
+        return None
+    z, one, half = _affine(clamp.inputs[0])
+    most = clamp.fields["beta"]
+    return (z, most, scale) if z is not None and one == 1.0 and half == most / 2 else None
+
+
+def _hard_sigmoid(b: Builder, x: Value, factor: float) -> Value | None:
+    """clip(z + 3, 0, 6) / 6."""
+    known = _slope(x)
+    if known is None or not _near(known[1] * known[2] * factor, 1.0):
+        return None
+    return b.unary("hard_sigmoid", known[0], alpha=1.0 / known[1], beta=0.5)
+
+
+def _hard_swish(b: Builder, x: Value, y: Value) -> Value | None:
+    """x · clip(x + 3, 0, 6), also of a part of it, and x · hard_sigmoid(x)."""
+    gate, known = _node(y, "unary", kind="hard_sigmoid"), _slope(y)
+    if gate is not None and gate.inputs[0] is x:
+        return b.unary("hard_swish", x, alpha=gate.fields["alpha"], beta=gate.fields["beta"])
+    if known is None or known[0] is not x:
+        return None
+    found = b.unary("hard_swish", x, alpha=1.0 / known[1], beta=0.5)
+    whole = known[1] * known[2]
+    return b.affine(found, 1.0 if _near(whole, 1.0) else whole, 0.0)
 
 
 def _gelu(b: Builder, half: Value, rest: Value) -> Value | None:
