@@ -81,9 +81,9 @@ def _reduced(b: Builder, is_there: Value, updates: Value, axis: int, reduction: 
 
 def _last(b: Builder, is_there: Value, count: Extent) -> tuple[Value, Value]:
     """Where the last true element of each row is, and whether there is one."""
-    flipped = b.slice(is_there, -1, count - 1, count, -1)
-    at = b.subtract(b.size(count - 1), b.arg("argmax", b.convert(flipped, "f32"), -1, False))
-    return at, b.reduce("max", is_there, [-1], False)
+    none = b.constant(0, "i32")
+    at = b.reduce("max", b.where(is_there, b.arange(count), b.constant(-1, "i32")), [-1], False)
+    return b.binary("maximum", at, none), b.binary("greater_equal", at, none)
 
 
 def scatter_elements(b: Builder, data: Value, indices: Value, updates: Value, axis: int, reduction: str) -> Value:
