@@ -310,6 +310,11 @@ static uint32_t lower_patches(struct weft_lowering *lowering, const struct conv 
     return patches;
 }
 
+/* Rows of a product are channels, so that it adds their bias; where each of several groups would begin anew, a dispatch does. */
+static bool finishes_itself(const struct conv *c) {
+    return c->groups == 1;
+}
+
 /* The products of a stretch, whose windows are the columns of `patches`. */
 static void lower_stretch(struct weft_lowering *lowering, const struct conv *c, uint32_t patches,
                           struct stretch stretch) {
@@ -339,7 +344,9 @@ static void lower_stretch(struct weft_lowering *lowering, const struct conv *c, 
         .batches = c->batch * c->groups,
         .inner_count = c->groups,
         .alpha = 1.0F,
-        .bias = WEFT_NO_STORAGE,
+        .bias = finishes_itself(c) ? c->bias : WEFT_NO_STORAGE,
+        .bias_of_rows = true,
+        .activation = finishes_itself(c) ? c->activation : WEFT_ACTIVATION_NONE,
         .residual = WEFT_NO_STORAGE};
     weft_lower_product(lowering, &product);
 }
@@ -352,10 +359,11 @@ static uint64_t windows_at_once(const struct weft_lowering *lowering, const stru
     return weft_cut_count(lowering, worth == 0 ? step : worth, step, bytes);
 }
 
-/* What products do not do: their bias is one for each column. */
+/* What products of several groups do not do. */
 static void lower_finish(struct weft_lowering *lowering, const struct conv *c) {
     const uint64_t count = elements_of_result(c);
-    if ((c->bias == WEFT_NO_STORAGE && c->activation == WEFT_ACTIVATION_NONE) ||
+    if (finishes_itself(c) ||
+        (c->bias == WEFT_NO_STORAGE && c->activation == WEFT_ACTIVATION_NONE) ||
         !weft_lower_countable(lowering, (double)count, "elements")) {
         return;
     }

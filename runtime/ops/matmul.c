@@ -21,6 +21,7 @@
 #include "lower/choose.h"
 #include "lower/cut.h"
 #include "ops/binary.h"
+#include "ops/numbers.h"
 #include "ops/row.h"
 
 struct weft_matmul_node {
@@ -271,6 +272,12 @@ static const struct weft_variant_set *variants_for(const struct weft_matrix *b) 
                         : &weft_product_variants;
 }
 
+static uint32_t bias_of(const struct weft_product *p) {
+    return p->bias == WEFT_NO_STORAGE ? WEFT_BIAS_OF_NOTHING
+           : p->bias_of_rows          ? WEFT_BIAS_OF_ROWS
+                                      : WEFT_BIAS_OF_COLUMNS;
+}
+
 static void lower_dispatch(struct weft_lowering *lowering, const struct weft_product *p) {
     const bool vector_b = p->b.along_k ? can_load_fours(&p->b, p->b.row, p->b.column, p->k)
                                        : can_load_fours(&p->b, p->b.column, p->b.row, p->n);
@@ -298,7 +305,7 @@ static void lower_dispatch(struct weft_lowering *lowering, const struct weft_pro
                  .c_row = p->c.row,
                  .alpha = p->alpha},
         .constant = {.activation = (int32_t)p->activation,
-                     .has_bias = p->bias != WEFT_NO_STORAGE,
+                     .has_bias = bias_of(p),
                      .has_residual = p->residual != WEFT_NO_STORAGE,
                      .vector_a = can_load_fours(&p->a, p->a.column, p->a.row, p->k),
                      .vector_b = vector_b,

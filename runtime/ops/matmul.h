@@ -18,7 +18,8 @@ struct weft_matrix {
     bool panels;
 };
 
-/** c = activation(alpha a b + bias) + residual for `batches` pairs. bias and residual: storages, or WEFT_NO_STORAGE. */
+/** c = activation(alpha a b + bias) + residual for `batches` pairs. bias and residual: storages, or WEFT_NO_STORAGE. The bias has a number
+ * for each column of c, or for each row. */
 struct weft_product {
     struct weft_matrix a, b, c;
     uint32_t m, n, k;
@@ -26,6 +27,7 @@ struct weft_product {
     uint32_t inner_count;
     float alpha;
     uint32_t bias;
+    bool bias_of_rows;
     uint32_t residual; /* addressed as c is */
     weft_activation activation;
 };

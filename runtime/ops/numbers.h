@@ -21,6 +21,13 @@ typedef enum weft_conversion {
     WEFT_CONVERSION_F32_TO_I32
 } weft_conversion;
 
+/* What a product's bias has a number for. */
+typedef enum weft_bias {
+    WEFT_BIAS_OF_NOTHING = 0,
+    WEFT_BIAS_OF_COLUMNS,
+    WEFT_BIAS_OF_ROWS
+} weft_bias;
+
 /* Term that a reduction takes from each element. */
 typedef enum weft_term {
     WEFT_TERM_ITSELF = 0,

@@ -18,7 +18,7 @@
 #define WEFT_CHUNK 64
 
 layout(constant_id = 0) const int ACTIVATION = WEFT_ACTIVATION_NONE;
-layout(constant_id = 1) const uint HAS_BIAS = 0;
+layout(constant_id = 1) const uint HAS_BIAS = 0; // WEFT_BIAS_OF_COLUMNS, WEFT_BIAS_OF_ROWS
 layout(constant_id = 2) const uint HAS_RESIDUAL = 0;
 layout(constant_id = 3) const uint VECTOR_A = 0; // a's elements along k: contiguous, and all fours aligned
 layout(constant_id = 4) const uint VECTOR_B = 0; // b's elements along n: contiguous, and all fours aligned
@@ -169,7 +169,8 @@ void weft_store(uint base, uint row, uint column, float sum)
         return;
     }
     uint index = base + row * push.c_row + column;
-    c[index] = weft_finish(weft_scaled(sum, column), HAS_BIAS != 0 ? bias[column] : 0.0, HAS_RESIDUAL != 0 ? residual_data[index] : 0.0);
+    float bias_value = HAS_BIAS == 0 ? 0.0 : bias[HAS_BIAS == WEFT_BIAS_OF_ROWS ? row : column];
+    c[index] = weft_finish(weft_scaled(sum, column), bias_value, HAS_RESIDUAL != 0 ? residual_data[index] : 0.0);
 }
 
 // Columns column … column + 3 of a row; column is a multiple of four.
@@ -185,7 +186,12 @@ void weft_store_four(uint base, uint row, uint column, vec4 sum)
         return;
     }
     uint index = (base + row * push.c_row + column) / 4;
-    vec4 bias_values = HAS_BIAS != 0 ? bias4[column / 4] : vec4(0.0);
+    vec4 bias_values = vec4(0.0);
+    if (HAS_BIAS == WEFT_BIAS_OF_ROWS) {
+        bias_values = vec4(bias[row]);
+    } else if (HAS_BIAS != 0) {
+        bias_values = bias4[column / 4];
+    }
     vec4 residual_values = HAS_RESIDUAL != 0 ? residual4[index] : vec4(0.0);
     vec4 values;
     for (uint j = 0; j < 4; j++) {
