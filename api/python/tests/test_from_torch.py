@@ -230,6 +230,12 @@ def test_the_module_stays_as_it_was(device):
 
 # ---- what is refused ----
 
+def fails_without_words(x):
+    if x.shape[1] % 2 == 1:
+        raise AssertionError
+    return x
+
+
 def test_all_that_is_missing_is_named():
     class Missing(nn.Module):
         def forward(self, x):
@@ -251,6 +257,7 @@ def test_all_that_is_missing_is_named():
     (Function(lambda x: (x.double() / 3).float()), torch.ones(2, 3), {}, "it computes in torch.float64"),
     (Function(lambda x: x[x > 0]), torch.ones(2, 3), {}, "a size depends on what the inputs hold"),
     (Function(lambda x: x.sum() if x.sum() > 0 else x), torch.ones(2, 3), {}, "torch.export"),
+    (Function(lambda x: fails_without_words(x)), torch.ones(2, 3), {}, r"AssertionError at .*test_from_torch.*: raise"),
     (nn.Linear(3, 3), torch.ones(2, 3), {"dynamic": [{0: "batch", 1: "width"}]}, "torch.export"),
 ])
 def test_modules_that_are_none(module, inputs, options, message):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -188,6 +189,9 @@ def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[st
 def _told(error: Exception) -> str:
     """What PyTorch says, without advice that is not for a caller of Weft's."""
     text = str(error)
+    if not text:  # an assert without words
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__} at {last.filename}:{last.lineno}: {last.line}"
     if "Constraints violated" not in text and "ConstraintViolation" not in type(error).__name__:
         return text
     fixed = [line.strip(" -") for line in text.splitlines() if "marked" in line or "specialized" in line]
