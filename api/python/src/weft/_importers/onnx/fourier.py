@@ -62,6 +62,8 @@ def _stft(r: Reader, x: Any, step: Any, window: Any = None, length: Any = None) 
         if len(parts) != 1:
             raise Refused("it is of one side, and of complex numbers")
         return spectra.rfft(b, parts[0], -1, int(count))
-    zeros = [b.full(parts[0].shape, 0.0, "f32")] if len(parts) == 1 else []
-    whole = b.concat([b.reshape(part, [*part.shape, 1]) for part in (*parts, *zeros)], -1)
+    if len(parts) == 1:
+        whole = spectra.as_complex(b, parts[0])
+    else:
+        whole = b.concat([b.reshape(part, [*part.shape, 1]) for part in parts], -1)
     return spectra.fft(b, whole, -1, int(count), False)
