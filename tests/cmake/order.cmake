@@ -28,8 +28,11 @@ set(weft_costs
     cli.eval_tasks 10)
 
 # Where each of thousands of kernels is compiled for a second, or each access is checked, and nothing was ever found that the same test on
-# other drivers, or `weft verify` there, had not: 70 minutes of a processor, in ./dev test cases.
-set(weft_cases_tests model.decoder.swiftshader unit.groups.swiftshader unit.variants.swiftshader unit.plan.opencl-oclgrind)
+# other drivers, or `weft verify` there, had not: two hours of a processor, in ./dev test cases.
+set(weft_cases_tests model.decoder.swiftshader model.fnet.swiftshader model.model_goldens.swiftshader model.state.swiftshader
+    unit.groups.swiftshader unit.variants.swiftshader unit.variants.mesa-backports unit.variants.lavapipe-4 unit.variants.lavapipe-16
+    unit.plan.opencl-oclgrind unit.cancel.opencl-oclgrind unit.threads.opencl-oclgrind unit.groups.opencl-oclgrind
+    eval.langid.swiftshader eval.text-fmmformer.swiftshader)
 
 foreach(test IN LISTS weft_costs weft_cases_tests)
     if(test MATCHES "^(unit|cli|model)\\.([a-z_]+)")
