@@ -2,9 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// A convolution without its windows in memory. A workgroup has 16 columns, or twice as many, of eight rows of windows, and an
-// invocation COLUMNS_EACH windows of OUTPUTS channels of the result, which share what is read of x and of the weight. On
-// processors the columns are the lanes.
+// A convolution without its windows in memory. An invocation has COLUMNS_EACH windows of a tile, OUTPUTS channels of the result, which
+// share what is read of x and of the weight; a workgroup 16 columns, or twice as many, of eight lines. All tiles of a row of windows are
+// lines that follow each other, as they read the same of x. On processors the columns are the lanes.
 // Terms are added as products add them (matmul.glsl): in the order of a window's elements, zeros of the padding included, in
 // sums of 64.
 
@@ -75,7 +75,7 @@ void main()
     uint blocks = (push.columns - 1) / (FIXED_COLUMNS * COLUMNS_EACH) + 1;
     uint tiles = (push.outputs - 1) / OUTPUTS + 1;
     uint group = weft_group_index(push.groups_x);
-    uint line = group / blocks * FIXED_ROWS + gl_LocalInvocationID.y; // row of a tile of a pair
+    uint line = group / blocks * FIXED_ROWS + gl_LocalInvocationID.y; // tile of a row of a pair
     uint column = group % blocks * (FIXED_COLUMNS * COLUMNS_EACH) + gl_LocalInvocationID.x;
     uint tile = line % tiles;
     uint row = line / tiles % push.rows;

@@ -145,3 +145,15 @@ def test_torch_frames_and_back(device, length, step, center):
 
     with weft.from_torch(Function(spectrum), x, device) as program:
         near(program(x), torch.view_as_complex(spectrum(x.double())).numpy(), length)
+
+
+@pytest.mark.parametrize("axis, size, step", [(1, 4, 3), (2, 5, 2), (-1, 40, 1), (1, 2, 5)])
+def test_unfolded_axes_of_any_length(device, axis, size, step):
+    """Frames, too: short steps are looked up, others are slices."""
+    function = Function(lambda x: x.unfold(axis, size, step) * 2)
+    with weft.from_torch(function, torch.randn(2, 50, 60), device, dynamic=[{0: "batch", axis % 3: "length"}]) as program:
+        for batch, length in ((3, 47), (1, 50)):
+            shape = [batch, 50, 60]
+            shape[axis] = length
+            x = torch.from_numpy(RNG.standard_normal(shape).astype(np.float32))
+            assert np.array_equal(program(x), function(x).numpy())

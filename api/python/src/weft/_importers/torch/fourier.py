@@ -10,7 +10,7 @@ from ..program import spectra
 from ..program.program import Value, resolved
 from ..program.sizes import Extent, Size, product
 from .movement import complex_of
-from .reader import Pair, Reader, pair_of_whole, row
+from .reader import Pair, Reader, WholePair, row
 
 
 def _scaled(r: Reader, x: Value, length: Extent, norm: str | None, inverse: bool) -> Value:
@@ -25,8 +25,10 @@ def _scaled(r: Reader, x: Value, length: Extent, norm: str | None, inverse: bool
     return r.build.multiply(x, size) if inverse else r.build.divide(x, size)
 
 
-def _axes(x: Any, lengths: Any, axes: Any) -> tuple[list[int], list[Extent]]:
+def _axes(r: Reader, x: Any, lengths: Any, axes: Any) -> tuple[list[int], list[Extent]]:
     rank = len(x.shape)
+    if axes is None and "fft2" in str(r.node.target):
+        axes = [-2, -1]
     if axes is None:
         axes = list(range(rank - len(lengths), rank)) if lengths is not None else list(range(rank))
     found = [resolved(axis, rank) for axis in axes]
@@ -41,10 +43,8 @@ def _fft(r: Reader, x: Any, length: Any = None, axis: int = -1, norm: str | None
 @row("aten.fft_fftn.default", "aten.fft_fft2.default", "aten.fft_ifftn.default", "aten.fft_ifft2.default")
 def _fftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str | None = None) -> Pair:
     inverse = "ifft" in str(r.node.target)
-    if axes is None and "fft2" in str(r.node.target):
-        axes = [-2, -1]
     given = complex_of(r, x)
-    at, extents = _axes(given, lengths, axes)
+    at, extents = _axes(r, given, lengths, axes)
     shape = list(given.shape)
     for axis, extent in zip(at, extents):
         shape[axis] = extent
@@ -55,7 +55,7 @@ def _fftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str | 
             found = spectra.fft(r.build, found, axis, extent, inverse)
         return _scaled(r, found, product(extents), norm, inverse)
 
-    found = pair_of_whole(r.build, whole, shape)
+    found = WholePair(r.build, whole, shape)
     plain = not isinstance(x, Pair) and not inverse and norm in (None, "backward")
     if plain and sorted(at) == [1, 2] and len(shape) == 3:
         real = given.real
@@ -73,9 +73,7 @@ def _rfft(r: Reader, x: Any, length: Any = None, axis: int = -1, norm: str | Non
 @row("aten.fft_rfft2.default", "aten.fft_rfftn.default")
 def _rfftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str | None = None) -> Pair:
     b, value = r.build, r.value(x)
-    if axes is None and "rfft2" in str(r.node.target):
-        axes = [-2, -1]
-    at, extents = _axes(value, lengths, axes)
+    at, extents = _axes(r, value, lengths, axes)
 
     def whole() -> Value:
         found = spectra.rfft(b, value, at[-1], extents[-1])
@@ -83,7 +81,7 @@ def _rfftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str |
             found = spectra.fft(b, found, axis, extent, False)
         return _scaled(r, found, product(extents), norm, False)
 
-    found = pair_of_whole(b, whole, r.shape)
+    found = WholePair(b, whole, r.shape)
     if at == [value.rank - 1] and norm in (None, "backward"):
         found.spectrum = ("rfft", value, extents[0])
     return found
@@ -97,9 +95,7 @@ def _irfft(r: Reader, x: Any, length: Any = None, axis: int = -1, norm: str | No
 @row("aten.fft_irfft2.default", "aten.fft_irfftn.default")
 def _irfftn(r: Reader, x: Any, lengths: Any = None, axes: Any = None, norm: str | None = None) -> Value:
     given = complex_of(r, x)
-    if axes is None and "irfft2" in str(r.node.target):
-        axes = [-2, -1]
-    at, extents = _axes(given, lengths, axes)
+    at, extents = _axes(r, given, lengths, axes)
     if lengths is None:
         extents[-1] = 2 * (extents[-1] - 1)
     found = given.whole(r.build)

@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 
+from ..program import spectra
 from ..program.padding import pad_by_own
 from ..program.program import Value, resolved
 from ..program.sizes import Extent, Size, divide, is_below_zero, larger, smaller
-from .reader import Pair, Reader, pair_of, pair_of_whole, row
+from .reader import Pair, Reader, WholePair, pair_of, row
 from .types import Refused, number_of
 
 _END = 2**62
@@ -164,7 +165,7 @@ def _view_as_real(r: Reader, x: Pair) -> Any:
 @row("aten.view_as_complex.default")
 def _view_as_complex(r: Reader, x: Any) -> Any:
     value = r.value(x)
-    return pair_of_whole(r.build, lambda: value, value.shape[:-1])
+    return WholePair(r.build, lambda: value, value.shape[:-1])
 
 
 @row("aten.complex.default")
@@ -304,8 +305,7 @@ def _diagonal(r: Reader, x: Any, offset: int = 0, first: int = 0, second: int = 
 def _unfold(r: Reader, x: Any, axis: int, size: Any, step: int) -> Value:
     value, b = r.value(x), r.build
     axis = resolved(axis, value.rank)
-    windows = [b.slice(value, axis, at, r.shape[axis], step) for at in range(size)]
-    return b.concat([b.reshape(window, [*window.shape, 1]) for window in windows], -1)
+    return b.swap(spectra.frames(b, b.swap(value, axis, -1), size, step), axis, -2)
 
 
 # ---- by indices ----

@@ -73,8 +73,8 @@ class Pair:
         return b.concat([b.reshape(part, [*part.shape, 1]) for part in (self.real, self.imaginary)], -1)
 
 
-class _WholePair(Pair):
-    """A complex tensor that is one of real numbers, whose last axis are the parts."""
+class WholePair(Pair):
+    """A complex tensor of one of real numbers, which is made when something reads it, whose last axis are the parts."""
 
     def __init__(self, b: Builder, whole: Callable[[], Value], shape: Sequence[Extent]) -> None:
         super().__init__(lambda: b.select(self.whole(b), -1, 0), lambda: b.select(self.whole(b), -1, 1), shape)
@@ -89,11 +89,6 @@ class _WholePair(Pair):
 def pair_of(real: Value, imaginary: Value) -> Pair:
     """A complex tensor of two real ones."""
     return Pair(lambda: real, lambda: imaginary, real.shape)
-
-
-def pair_of_whole(b: Builder, whole: Callable[[], Value], shape: Sequence[Extent]) -> Pair:
-    """A complex tensor of a real one, which is made when something reads it, whose last axis are the parts."""
-    return _WholePair(b, whole, shape)
 
 
 class Reader:
