@@ -191,13 +191,17 @@ static void clear_file(transcribe_state *state) {
 }
 
 /* What the model refuses is the command line's fault: a language that it does not know, a translation, too many tokens. */
-static int write_down(transcribe_state *state, const char *file) {
+static int begin_transcript(transcribe_state *state, const float *samples, uint64_t count) {
     const transcribe_options *options = state->options;
     const weft_transcript_params *params =
-        weft_transcript_params(.samples = state->sound.samples, .count = state->sound.count,
-                               .language = options->language, .translates = options->translates,
-                               .tokens = options->tokens);
-    WEFT_CLI_TRY(weft_cli_exit_code(weft_transcriber_begin(state->transcriber, params)));
+        weft_transcript_params(.samples = samples, .count = count, .language = options->language,
+                               .translates = options->translates, .tokens = options->tokens);
+    return weft_cli_exit_code(weft_transcriber_begin(state->transcriber, params));
+}
+
+static int write_down(transcribe_state *state, const char *file) {
+    const transcribe_options *options = state->options;
+    WEFT_CLI_TRY(begin_transcript(state, state->sound.samples, state->sound.count));
     if (options->file_count > 1 && !options->common.json) {
         weft_cli_print(stdout, "%s:\n", name_of(file));
     }
@@ -225,7 +229,10 @@ static int run_file(transcribe_state *state, const char *file) {
 }
 
 static int run_files(transcribe_state *state) {
+    static const float silence[1];
     const transcribe_options *options = state->options;
+    WEFT_CLI_TRY(
+        begin_transcript(state, silence, 1)); /* what is refused is so before a file is read */
     uint32_t done = 0;
     while (done < options->file_count && state->whole && state->open && !weft_cli_stopped()) {
         const int exit_code = run_file(state, options->files[done++]);
