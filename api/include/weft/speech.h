@@ -85,7 +85,7 @@ typedef struct weft_transcript_params {
 /**
  * Begins a transcript; an earlier one is forgotten. Where a sound is longer than a window, it is cut where it is quietest in the last sixth of
  * each window: what is said there may be lost. Tokens are the most likely ones; suppress_tokens and begin_suppress_tokens of
- * generation_config.json are never written, nor are time stamps.
+ * generation_config.json are never written, and time stamps are left out of texts.
  * Errors: WEFT_INVALID_ARGUMENT naming the parameter (samples, language, translates, tokens).
  */
 WEFT_API weft_status weft_transcriber_begin(weft_transcriber *transcriber,

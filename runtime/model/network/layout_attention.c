@@ -103,7 +103,8 @@ struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x) {
     const bool bias = config->biases.attention;
     return (struct weft_qkv){.query =
                                  weft_build_map(builder, x, "query", d, form->heads * size, bias),
-                             .key = weft_build_map(builder, x, "key", d, kv_heads * size, bias),
+                             .key = weft_build_map(builder, x, "key", d, kv_heads * size,
+                                                   bias && !form->unbiased_keys),
                              .value = weft_build_map(builder, x, "value", d, kv_heads * size, bias),
                              .kv_heads = kv_heads,
                              .scale = form->scale,

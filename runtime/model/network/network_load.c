@@ -126,7 +126,12 @@ static weft_status add_decoder(struct weft_network *network, weft_graph *graph,
     weft_tensor out = {0}, rows = {0};
     WEFT_TRY(weft_network_build_memory(memory, network, graph, inputs));
     WEFT_TRY(weft_graph_input(&step.tokens, graph, "token", WEFT_I32, weft_shape_of(1, 1)));
-    WEFT_TRY(weft_graph_input(&step.kinds, graph, "kinds", WEFT_I32, weft_shape_of(2)));
+    WEFT_TRY(weft_network_has_distances(network)
+                 ? weft_graph_input(&step.kinds, graph, "kinds", WEFT_I32, weft_shape_of(2))
+                 : WEFT_OK);
+    WEFT_TRY(weft_network_has_positions(network)
+                 ? weft_graph_input(&step.position, graph, "position", WEFT_I32, weft_shape_of(1, 1))
+                 : WEFT_OK);
     WEFT_TRY(weft_graph_input(&step.filled, graph, "filled", WEFT_I32, weft_shape_of(1)));
     WEFT_TRY(weft_graph_input(&step.lengths, graph, "lengths", WEFT_I32, weft_shape_of(1)));
     WEFT_TRY(weft_graph_input(&step.cache, graph, "cache", WEFT_F32, cache));
