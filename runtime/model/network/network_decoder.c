@@ -250,3 +250,32 @@ weft_status weft_network_build_cross_step(weft_tensor *out, weft_tensor *rows,
                        weft_graph_concat(rows, graph, made, weft_network_memory_count(network), 0));
     return builder.status;
 }
+
+/* ---- both ---- */
+
+/* With a cache of one token. */
+static weft_status add_step_inputs(struct weft_cross_inputs *step, weft_graph *graph,
+                                   const struct weft_network *network) {
+    const weft_shape cache = weft_shape_of(1, weft_network_memory_count(network), 1,
+                                           weft_network_memory_width(network));
+    WEFT_TRY(weft_graph_input(&step->tokens, graph, "token", WEFT_I32, weft_shape_of(1, 1)));
+    WEFT_TRY(weft_network_has_distances(network)
+                 ? weft_graph_input(&step->kinds, graph, "kinds", WEFT_I32, weft_shape_of(2))
+                 : WEFT_OK);
+    WEFT_TRY(weft_network_has_positions(network)
+                 ? weft_graph_input(&step->position, graph, "position", WEFT_I32,
+                                    weft_shape_of(1, 1))
+                 : WEFT_OK);
+    WEFT_TRY(weft_graph_input(&step->filled, graph, "filled", WEFT_I32, weft_shape_of(1)));
+    return weft_graph_input(&step->cache, graph, "cache", WEFT_F32, cache);
+}
+
+weft_status weft_network_build_both(weft_tensor *out, struct weft_network *network,
+                                    weft_graph *graph, const weft_model_inputs *inputs) {
+    weft_tensor memory[MOST_MEMORY];
+    struct weft_cross_inputs step = {.memory = memory};
+    weft_tensor rows = {0};
+    WEFT_TRY(weft_network_build_memory(memory, network, graph, inputs));
+    WEFT_TRY(add_step_inputs(&step, graph, network));
+    return weft_network_build_cross_step(out, &rows, network, graph, &step);
+}

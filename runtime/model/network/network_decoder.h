@@ -44,4 +44,8 @@ weft_status weft_network_build_cross_step(weft_tensor *out, weft_tensor *rows,
                                           struct weft_network *network, weft_graph *graph,
                                           const struct weft_cross_inputs *inputs);
 
+/** For those who ask for weights: the encoder of one sequence, and the decoder for a token of it, whose logits are *out. */
+weft_status weft_network_build_both(weft_tensor *out, struct weft_network *network,
+                                    weft_graph *graph, const weft_model_inputs *inputs);
+
 #endif
