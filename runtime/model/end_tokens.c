@@ -105,16 +105,16 @@ static const weft_known_field generation_rows[] = {
 };
 
 /* Holds the document to the table, but for fields that somebody else reads; null is the last of these. */
-static weft_status check_fields(const json_t *document, const char *const *others,
-                                const char *path, const weft_host *host) {
+static weft_status check_fields(const json_t *document, const char *const *others, const char *path,
+                                const weft_host *host) {
     static const weft_known_table known = WEFT_KNOWN_TABLE(generation_rows);
     json_t *rest = json_copy((json_t *)(uintptr_t)document); /* which it only reads */
     for (size_t i = 0; rest && others && others[i]; i++) {
         json_object_del(rest, others[i]);
     }
     const weft_status status =
-        rest ? weft_known_check(
-                   &known, &(weft_json_fields){.object = rest, .path = path, .host = host})
+        rest ? weft_known_check(&known,
+                                &(weft_json_fields){.object = rest, .path = path, .host = host})
              : weft_fail_memory(host, path);
     json_decref(rest);
     return status;
@@ -133,7 +133,8 @@ static weft_status read_generation_config(struct found *found, const char *folde
         status = weft_json_read(&document, path, host); /* says what is wrong */
     }
     if (status == WEFT_OK) {
-        status = check_fields(document, info->input_size > 0 ? weft_speech_fields : NULL, path, host);
+        status =
+            check_fields(document, info->input_size > 0 ? weft_speech_fields : NULL, path, host);
         if (status == WEFT_OK) {
             status = read_document(found, document, path, info->vocabulary, host);
         } else {

@@ -185,7 +185,8 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     model->positions = model->loaded_length = model->info.max_length;
     WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
     if (reads_speech(model) && source->folder) {
-        WEFT_TRY(weft_speech_rules_read(&model->speech, source->folder, &model->info, &model->host));
+        WEFT_TRY(
+            weft_speech_rules_read(&model->speech, source->folder, &model->info, &model->host));
     }
     WEFT_TRY(weft_pair_score_describe(&model->info, source, &model->host));
     return make_default_labels(model);

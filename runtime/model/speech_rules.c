@@ -17,21 +17,12 @@
 #define NO_TOKEN        (-1)
 #define GENERATION_FILE "generation_config.json"
 
-const char *const weft_speech_fields[] = {"suppress_tokens",
-                                          "begin_suppress_tokens",
-                                          "lang_to_id",
-                                          "task_to_id",
-                                          "no_timestamps_token_id",
-                                          "is_multilingual",
-                                          /* Of time stamps, of texts that came before, of older programs. */
-                                          "alignment_heads",
-                                          "median_filter_width",
-                                          "max_initial_timestamp_index",
-                                          "prev_sot_token_id",
-                                          "forced_decoder_ids",
-                                          "language",
-                                          "task",
-                                          NULL};
+const char *const weft_speech_fields[] = {
+    "suppress_tokens", "begin_suppress_tokens", "lang_to_id", "task_to_id",
+    "no_timestamps_token_id", "is_multilingual", "max_initial_timestamp_index",
+    /* Of words' time stamps, of texts that came before, of older programs. */
+    "alignment_heads", "median_filter_width", "prev_sot_token_id", "forced_decoder_ids", "language",
+    "task", NULL};
 
 /* ---- the spectrum ---- */
 
@@ -66,7 +57,8 @@ static weft_status read_number(uint32_t *number, const weft_json_fields *json, c
 }
 
 /* A field that says again what others do. */
-static weft_status expect_number(const weft_json_fields *json, const char *name, uint32_t expected) {
+static weft_status expect_number(const weft_json_fields *json, const char *name,
+                                 uint32_t expected) {
     int64_t value = expected;
     WEFT_TRY(weft_json_optional_integer(&value, json, name, 0, INT64_MAX));
     return value == expected
@@ -88,8 +80,7 @@ static weft_status check_spectrum(const struct weft_speech_rules *rules,
                               json_object_get(json->object, "hop_length"));
     }
     if (2 * rules->bands != info->input_size) {
-        return weft_json_fail(json, WEFT_BAD_FILE, "feature_size",
-                              "num_mel_bins of config.json",
+        return weft_json_fail(json, WEFT_BAD_FILE, "feature_size", "num_mel_bins of config.json",
                               json_object_get(json->object, "feature_size"));
     }
     if (rules->frames != 2 * (uint64_t)info->exact_length) {
@@ -189,8 +180,8 @@ static weft_status add_language(struct weft_speech_rules *rules, const char *key
                         strspn(key + 2, CODE_LETTERS) == size - 4 &&
                         strcmp(key + size - 2, "|>") == 0;
     if (!framed) {
-        return weft_json_fail(languages, WEFT_BAD_FILE, "lang_to_id",
-                              "names such as \"<|en|>\"", json_object_get(languages->object, key));
+        return weft_json_fail(languages, WEFT_BAD_FILE, "lang_to_id", "names such as \"<|en|>\"",
+                              json_object_get(languages->object, key));
     }
     WEFT_TRY(read_token(&language->token, languages, key, info));
     language->code = weft_format(languages->host, "%.*s", (int)(size - 4), key + 2);
@@ -198,9 +189,9 @@ static weft_status add_language(struct weft_speech_rules *rules, const char *key
         return weft_fail_memory(languages->host, "a language");
     }
     rules->language_count++;
-    return language->token != NO_TOKEN ? WEFT_OK
-                                       : weft_json_fail(languages, WEFT_BAD_FILE, key,
-                                                        "a token of the vocabulary", NULL);
+    return language->token != NO_TOKEN
+               ? WEFT_OK
+               : weft_json_fail(languages, WEFT_BAD_FILE, key, "a token of the vocabulary", NULL);
 }
 
 static weft_status read_languages(struct weft_speech_rules *rules, const weft_json_fields *json,
@@ -230,6 +221,7 @@ static weft_status read_text(struct weft_speech_rules *rules, const weft_model_i
                              const weft_json_fields *json) {
     weft_json_fields tasks;
     bool several = false;
+    int64_t latest = UINT32_MAX;
     WEFT_TRY(find_object(&tasks, json, "task_to_id"));
     WEFT_TRY(read_token(&rules->transcribe, &tasks, "transcribe", info));
     WEFT_TRY(read_token(&rules->translate, &tasks, "translate", info));
@@ -237,6 +229,9 @@ static weft_status read_text(struct weft_speech_rules *rules, const weft_model_i
     WEFT_TRY(read_tokens(&rules->never, json, "suppress_tokens", info));
     WEFT_TRY(read_tokens(&rules->never_first, json, "begin_suppress_tokens", info));
     WEFT_TRY(read_languages(rules, json, info));
+    WEFT_TRY(
+        weft_json_optional_integer(&latest, json, "max_initial_timestamp_index", 0, UINT32_MAX));
+    rules->latest_first = (uint32_t)latest;
     WEFT_TRY(weft_json_optional_bool(&several, json, "is_multilingual"));
     if ((several || rules->language_count > 0) &&
         (rules->language_count == 0 || rules->transcribe == NO_TOKEN)) {
@@ -261,7 +256,7 @@ static weft_status open_document(json_t **document, char **path, const char *fol
     const weft_status status = weft_json_read(document, *path, &quiet);
     return status == WEFT_NOT_FOUND ? WEFT_OK
            : status == WEFT_OK      ? WEFT_OK
-                                    : weft_json_read(document, *path, host); /* says what is wrong */
+                               : weft_json_read(document, *path, host); /* says what is wrong */
 }
 
 static weft_status read_generation(struct weft_speech_rules *rules, bool *found, const char *folder,

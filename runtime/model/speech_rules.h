@@ -25,7 +25,9 @@ struct weft_speech_rules {
     uint32_t hop;    /* from frame to frame */
     uint32_t frames, bands;
     int32_t transcribe, translate, no_time_stamps;
-    struct weft_speech_language *languages; /* none: the model writes one, and its texts begin without it */
+    uint32_t latest_first; /* that the first time stamp of a text may be, in two frames */
+    struct weft_speech_language
+        *languages; /* none: the model writes one, and its texts begin without it */
     uint32_t language_count;
     struct weft_speech_tokens never, never_first;
 };

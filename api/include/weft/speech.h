@@ -71,10 +71,12 @@ WEFT_API weft_status weft_transcriber_get_info(const weft_transcriber *transcrib
 WEFT_API const char *weft_transcriber_language(const weft_transcriber *transcriber, uint32_t index);
 
 typedef struct weft_transcript_params {
-    const float *samples; /**< at the model's rate, all finite; they must live until the last step */
-    uint64_t count;       /**< at least 1 */
+    const float
+        *samples;   /**< at the model's rate, all finite; they must live until the last step */
+    uint64_t count; /**< at least 1 */
     const char *language; /**< a code; null: found in the first window */
     bool translates;      /**< the text is English, whatever is spoken */
+    bool without_times;   /**< the model writes no time stamps: each window is one segment */
     uint32_t tokens;      /**< most for a window; 0: as many as the model has positions */
 } weft_transcript_params;
 
@@ -83,25 +85,28 @@ typedef struct weft_transcript_params {
 #endif
 
 /**
- * Begins a transcript; an earlier one is forgotten. Where a sound is longer than a window, it is cut where it is quietest in the last sixth of
- * each window: what is said there may be lost. Tokens are the most likely ones; suppress_tokens and begin_suppress_tokens of
- * generation_config.json are never written, and time stamps are left out of texts.
- * Errors: WEFT_INVALID_ARGUMENT naming the parameter (samples, language, translates, tokens).
+ * Begins a transcript; an earlier one is forgotten. The model's time stamps part a window's text into segments, and the next window begins
+ * behind the last whole one. Without them a sound that is longer than a window is cut where it is quietest in the last sixth of each window: what
+ * is said there may be lost. Tokens are the most likely ones, by the rules of transformers for time stamps; suppress_tokens and
+ * begin_suppress_tokens of generation_config.json are never written. A window is read by itself: its spectrum's loudest part is its own, and it
+ * knows no earlier text.
+ * Errors: WEFT_INVALID_ARGUMENT naming the parameter (samples, language, translates, without_times, tokens).
  */
 WEFT_API weft_status weft_transcriber_begin(weft_transcriber *transcriber,
                                             const weft_transcript_params *params);
 /**
- * Writes down the next window: a segment more. *done is true after the last.
+ * Writes down the next window: one or more segments. *done is true after the last.
  * Errors: those of weft_generator_step; the segments made so far remain readable, and further steps fail, too.
  */
 WEFT_API weft_status weft_transcriber_step(weft_transcriber *transcriber, bool *done);
 
-/** What is said in a window. The arrays live until the transcriber's next weft_transcriber_begin. */
+/** What is said in a window, or a part of it. The arrays live until the transcriber's next weft_transcriber_begin. */
 typedef struct weft_segment {
-    uint64_t begin, end;   /**< samples */
-    const char *language;  /**< its code; null where the model writes one language */
-    const char *text;      /**< zero-terminated UTF-8 */
-    const int32_t *tokens; /**< without those that it begins with, and the one that ends it */
+    uint64_t begin, end;  /**< samples; from one time stamp to another */
+    const char *language; /**< its code; null where the model writes one language */
+    const char *text;     /**< zero-terminated UTF-8 */
+    const int32_t *
+        tokens; /**< with its time stamps; without those that a window begins with, and the one that ends it */
     uint32_t token_count;
     bool is_cut; /**< it has as many tokens as it may, and goes on */
 } weft_segment;

@@ -78,7 +78,7 @@ typedef struct weft_attention_form {
     uint32_t
         groups; /**< of a packed matrix: each has heads / groups queries, then its keys, then values; 0: 1 */
     float scale;                      /**< of the scores; 0: 1/√head_size */
-    bool unbiased_keys; /**< where queries and values have a bias */
+    bool unbiased_keys;               /**< where queries and values have a bias */
     float cap;                        /**< a score s counts as cap·tanh(s/cap); 0: as it is */
     bool slopes;                      /**< ALiBi: scores fall with the distance */
     uint32_t head_norm;               /**< weft_head_norm */

@@ -131,8 +131,8 @@ static weft_tensor embed(struct weft_builder *builder, const struct weft_cross_i
                                      weft_shape_of(config->vocab_size, width));
     if (positions > 0) {
         params.types = inputs->position;
-        params.type_table = weft_build_weight(builder, "decoder.positions.weight",
-                                              weft_shape_of(positions, width));
+        params.type_table =
+            weft_build_weight(builder, "decoder.positions.weight", weft_shape_of(positions, width));
     }
     out = WEFT_BUILT(builder, out, weft_graph_embedding(&out, builder->graph, &params));
     return weft_build_scale(builder, out, config->embedding.scale);
@@ -256,16 +256,16 @@ weft_status weft_network_build_cross_step(weft_tensor *out, weft_tensor *rows,
 /* With a cache of one token. */
 static weft_status add_step_inputs(struct weft_cross_inputs *step, weft_graph *graph,
                                    const struct weft_network *network) {
-    const weft_shape cache = weft_shape_of(1, weft_network_memory_count(network), 1,
-                                           weft_network_memory_width(network));
+    const weft_shape cache =
+        weft_shape_of(1, weft_network_memory_count(network), 1, weft_network_memory_width(network));
     WEFT_TRY(weft_graph_input(&step->tokens, graph, "token", WEFT_I32, weft_shape_of(1, 1)));
     WEFT_TRY(weft_network_has_distances(network)
                  ? weft_graph_input(&step->kinds, graph, "kinds", WEFT_I32, weft_shape_of(2))
                  : WEFT_OK);
-    WEFT_TRY(weft_network_has_positions(network)
-                 ? weft_graph_input(&step->position, graph, "position", WEFT_I32,
-                                    weft_shape_of(1, 1))
-                 : WEFT_OK);
+    WEFT_TRY(
+        weft_network_has_positions(network)
+            ? weft_graph_input(&step->position, graph, "position", WEFT_I32, weft_shape_of(1, 1))
+            : WEFT_OK);
     WEFT_TRY(weft_graph_input(&step->filled, graph, "filled", WEFT_I32, weft_shape_of(1)));
     return weft_graph_input(&step->cache, graph, "cache", WEFT_F32, cache);
 }

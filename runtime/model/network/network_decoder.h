@@ -33,10 +33,11 @@ struct weft_cross_inputs {
     weft_tensor
         kinds; /* i32 [m + 1], of distances: of the token to itself, then to those of the cache; or none */
     weft_tensor position; /* i32 [B, 1]: p; or none */
-    weft_tensor filled; /* i32 [B]: p + 1, the token and those of the cache that count */
-    weft_tensor cache;  /* f32 [m, weft_network_memory_count, B, width], of tokens 0 … p - 1 */
+    weft_tensor filled;   /* i32 [B]: p + 1, the token and those of the cache that count */
+    weft_tensor cache;    /* f32 [m, weft_network_memory_count, B, width], of tokens 0 … p - 1 */
     const weft_tensor *memory;
-    weft_tensor lengths; /* i32 [B], of the texts that were read, or none: all are as long as the memory */
+    weft_tensor
+        lengths; /* i32 [B], of the texts that were read, or none: all are as long as the memory */
 };
 
 /** *out: the logits f32 [B, 1, vocabulary]; *rows: the cache's row p, f32 [weft_network_memory_count, B, width]. */

@@ -178,8 +178,8 @@ static weft_tensor convolve(struct weft_builder *builder, weft_tensor x, const c
 static weft_tensor read_spectrum(struct weft_builder *builder, weft_tensor features) {
     const uint32_t bands = builder->network->config.speech.bands;
     const weft_shape swapped = weft_shape_of(0, 2, 1);
-    weft_tensor x = weft_build_reshape(
-        builder, features, weft_shape_of(builder->batch, 2 * builder->length, bands));
+    weft_tensor x = weft_build_reshape(builder, features,
+                                       weft_shape_of(builder->batch, 2 * builder->length, bands));
     x = weft_build_permute(builder, x, swapped);
     x = convolve(builder, x, "embeddings.first", bands, 1);
     x = convolve(builder, x, "embeddings.second", builder->width, 2);

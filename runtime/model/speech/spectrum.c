@@ -61,8 +61,7 @@ static float the_number(const void *user, uint64_t index) {
 static weft_status combine(weft_tensor *x, weft_graph *graph, weft_binary op, float number,
                            const weft_host *host) {
     weft_tensor constant = {0};
-    WEFT_TRY(
-        add_constant(&constant, graph, "number", weft_shape_of(1), the_number, &number, host));
+    WEFT_TRY(add_constant(&constant, graph, "number", weft_shape_of(1), the_number, &number, host));
     return weft_graph_binary(x, graph, op, *x, constant);
 }
 

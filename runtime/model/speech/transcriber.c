@@ -12,15 +12,16 @@
 #include "model/network/architecture.h"
 #include "model/network/network_decoder.h"
 #include "model/speech/spectrum.h"
+#include "model/speech/time_stamps.h"
 #include "model/speech_rules.h"
 #include "model/texts/decoder.h"
 
-#define NO_TOKEN      (-1)
-#define NO_LANGUAGE   UINT32_MAX
-#define MOST_PREFIX   4U   /* tokens that a text begins with: start, language, task, no time stamps */
-#define QUIET_PARTS   5U   /* of 10 ms each, among which the quietest stretch is looked for */
-#define CUT_FRACTION  6U   /* in the last so-many-th of a window */
-#define PARTS_SECOND  100U /* of 10 ms */
+#define NO_TOKEN     (-1)
+#define NO_LANGUAGE  UINT32_MAX
+#define MOST_PREFIX  4U /* tokens that a text begins with: start, language, task, no time stamps */
+#define QUIET_PARTS  5U /* of 10 ms each, among which the quietest stretch is looked for */
+#define CUT_FRACTION 6U /* in the last so-many-th of a window */
+#define PARTS_SECOND 100U /* of 10 ms */
 
 struct segment {
     uint64_t begin, end; /* samples */
@@ -47,7 +48,7 @@ struct weft_transcriber {
     const float *sound; /* null: none has begun */
     uint64_t count, at; /* samples, and those that have been read */
     uint32_t language;
-    bool translates;
+    bool translates, has_times;
     uint32_t most; /* tokens of a window */
     weft_status failed;
     struct segment *segments;
@@ -56,9 +57,9 @@ struct weft_transcriber {
 
 /* ---- making and releasing ---- */
 
-/* Of each text, before the first that the model chooses. */
-static uint32_t prefix_size(const struct weft_speech_rules *rules) {
-    return rules->language_count > 0 ? MOST_PREFIX : 2;
+/* Tokens of each text before the first that the model chooses. */
+static uint32_t prefix_size(const struct weft_speech_rules *rules, bool has_times) {
+    return (rules->language_count > 0 ? MOST_PREFIX : 2) - (has_times ? 1 : 0);
 }
 
 static weft_status check_model(weft_model *model, const weft_model_info *info) {
@@ -70,24 +71,27 @@ static weft_status check_model(weft_model *model, const weft_model_info *info) {
                          info->architecture);
     }
     if (!rules) {
-        return weft_fail(host, WEFT_UNSUPPORTED,
-                         "model: expected preprocessor_config.json and generation_config.json in its "
-                         "folder, found not both");
+        return weft_fail(
+            host, WEFT_UNSUPPORTED,
+            "model: expected preprocessor_config.json and generation_config.json in its "
+            "folder, found not both");
     }
     if (rules->no_time_stamps == NO_TOKEN) {
-        return weft_fail(host, WEFT_UNSUPPORTED,
-                         "generation_config.json: field \"no_timestamps_token_id\": expected a token, "
-                         "as texts are written without time stamps, found none");
+        return weft_fail(
+            host, WEFT_UNSUPPORTED,
+            "generation_config.json: field \"no_timestamps_token_id\": expected a token, "
+            "as texts are written without time stamps, found none");
     }
     if (strcmp(info->tokenizer, "none") == 0) {
-        return weft_fail(host, WEFT_UNSUPPORTED, "model: expected one with a tokenizer, found none");
+        return weft_fail(host, WEFT_UNSUPPORTED,
+                         "model: expected one with a tokenizer, found none");
     }
-    return weft_model_text_positions(model) > prefix_size(rules)
+    return weft_model_text_positions(model) > prefix_size(rules, false)
                ? WEFT_OK
                : weft_fail(host, WEFT_UNSUPPORTED,
                            "config.json: field \"max_target_positions\": expected more than %u, "
                            "found %u",
-                           prefix_size(rules), weft_model_text_positions(model));
+                           prefix_size(rules, false), weft_model_text_positions(model));
 }
 
 static weft_status make(weft_transcriber *transcriber) {
@@ -133,10 +137,15 @@ weft_status weft_transcriber_create(weft_transcriber **out, weft_model *model, w
     return WEFT_OK;
 }
 
+static void clear_segment(weft_transcriber *transcriber, struct segment *segment) {
+    weft_text_free(transcriber->model, &segment->text);
+    weft_free(&transcriber->host, segment->tokens);
+    segment->tokens = NULL;
+}
+
 static void forget(weft_transcriber *transcriber) {
     for (uint32_t i = 0; i < transcriber->segment_count; i++) {
-        weft_text_free(transcriber->model, &transcriber->segments[i].text);
-        weft_free(&transcriber->host, transcriber->segments[i].tokens);
+        clear_segment(transcriber, &transcriber->segments[i]);
     }
     transcriber->segment_count = 0;
     transcriber->sound = NULL;
@@ -215,17 +224,32 @@ static weft_status check_sound(const float *samples, uint64_t count, const weft_
     return WEFT_OK;
 }
 
+static bool has_stamps(const weft_transcriber *transcriber) {
+    return transcriber->info.vocabulary > (uint32_t)transcriber->rules->no_time_stamps + 1;
+}
+
+static uint32_t most_tokens(const weft_transcriber *transcriber,
+                            const weft_transcript_params *params) {
+    return weft_model_text_positions(transcriber->model) -
+           prefix_size(transcriber->rules, !params->without_times);
+}
+
 static weft_status check_params(const weft_transcriber *transcriber,
                                 const weft_transcript_params *params) {
     const weft_host *host = &transcriber->host;
     const struct weft_speech_rules *rules = transcriber->rules;
-    const uint32_t most = weft_model_text_positions(transcriber->model) - prefix_size(rules);
+    const uint32_t most = most_tokens(transcriber, params);
     if (!params->samples || params->count == 0) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "samples: expected at least 1, found 0");
     }
     if (params->translates && rules->translate == NO_TOKEN) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "translates: expected false, as the model cannot translate, found true");
+    }
+    if (!params->without_times && !has_stamps(transcriber)) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "without_times: expected true, as the model's vocabulary has no time "
+                         "stamps, found false");
     }
     if (params->tokens > most) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
@@ -242,14 +266,14 @@ weft_status weft_transcriber_begin(weft_transcriber *transcriber,
     uint32_t language = NO_LANGUAGE;
     WEFT_TRY(check_params(transcriber, params));
     WEFT_TRY(find_language(&language, transcriber, params->language));
-    const uint32_t most =
-        weft_model_text_positions(transcriber->model) - prefix_size(transcriber->rules);
+    const uint32_t most = most_tokens(transcriber, params);
     forget(transcriber);
     transcriber->sound = params->samples;
     transcriber->count = params->count;
     transcriber->at = 0;
     transcriber->language = language;
     transcriber->translates = params->translates;
+    transcriber->has_times = !params->without_times;
     transcriber->most = params->tokens > 0 ? params->tokens : most;
     return WEFT_OK;
 }
@@ -264,12 +288,15 @@ static double energy_of(const float *samples, uint64_t count) {
     return sum;
 }
 
-/* Where the window that begins at `at` ends: of several places that are as quiet, the last. */
+/* Where the window that begins at `at` ends. Without time stamps where it is quietest: of several places that are as quiet, the last. */
 static uint64_t end_of_window(const weft_transcriber *transcriber) {
     const struct weft_speech_rules *rules = transcriber->rules;
     const uint64_t at = transcriber->at, window = rules->window;
     if (transcriber->count - at <= window) {
         return transcriber->count;
+    }
+    if (transcriber->has_times) {
+        return at + window;
     }
     const uint64_t part = rules->rate / PARTS_SECOND > 0 ? rules->rate / PARTS_SECOND : 1;
     const uint64_t stretch = QUIET_PARTS * part;
@@ -337,13 +364,22 @@ static void suppress(float *logits, const struct weft_speech_tokens *tokens) {
 }
 
 /* The likeliest, of those that may be written. */
-static weft_status choose(int32_t *token, weft_transcriber *transcriber, bool is_first) {
+static weft_status choose(int32_t *token, weft_transcriber *transcriber,
+                          const struct segment *text) {
     const struct weft_speech_rules *rules = transcriber->rules;
     const weft_sampling likeliest = {0};
+    const struct weft_timed_text timed = {.rules = rules,
+                                          .tokens = text->tokens,
+                                          .count = text->count,
+                                          .vocabulary = transcriber->info.vocabulary,
+                                          .end = transcriber->info.eos_token};
     uint32_t found = 0;
     suppress(transcriber->logits, &rules->never);
-    if (is_first) {
+    if (text->count == 0) {
         suppress(transcriber->logits, &rules->never_first);
+    }
+    if (transcriber->has_times) {
+        weft_time_stamps_mask(transcriber->logits, &timed);
     }
     WEFT_TRY(weft_sample(&found, transcriber->logits, transcriber->info.vocabulary, &likeliest, 0,
                          &transcriber->host));
@@ -370,18 +406,19 @@ static weft_status put(weft_transcriber *transcriber, int32_t token, bool is_rea
 /* The tokens that a text begins with; the logits are then those of its first. */
 static weft_status put_prefix(weft_transcriber *transcriber) {
     const struct weft_speech_rules *rules = transcriber->rules;
-    const bool finds = rules->language_count > 0 && transcriber->language == NO_LANGUAGE;
+    const bool has_languages = rules->language_count > 0, timed = transcriber->has_times;
+    const bool finds = has_languages && transcriber->language == NO_LANGUAGE;
+    const int32_t task = transcriber->translates ? rules->translate : rules->transcribe;
     WEFT_TRY(put(transcriber, weft_network_start_token(weft_model_network(transcriber->model)),
-                 finds));
+                 finds || (timed && !has_languages)));
     if (finds) {
         transcriber->language = likeliest_language(transcriber);
     }
-    if (rules->language_count > 0) {
-        const int32_t task = transcriber->translates ? rules->translate : rules->transcribe;
+    if (has_languages) {
         WEFT_TRY(put(transcriber, rules->languages[transcriber->language].token, false));
-        WEFT_TRY(put(transcriber, task, false));
+        WEFT_TRY(put(transcriber, task, timed));
     }
-    return put(transcriber, rules->no_time_stamps, true);
+    return timed ? WEFT_OK : put(transcriber, rules->no_time_stamps, true);
 }
 
 static bool is_end(const weft_transcriber *transcriber, int32_t token) {
@@ -405,7 +442,7 @@ static weft_status append(struct segment *segment, int32_t token, const weft_hos
 static weft_status write_tokens(weft_transcriber *transcriber, struct segment *segment) {
     int32_t token = NO_TOKEN;
     WEFT_TRY(put_prefix(transcriber));
-    WEFT_TRY(choose(&token, transcriber, true));
+    WEFT_TRY(choose(&token, transcriber, segment));
     while (!is_end(transcriber, token)) {
         WEFT_TRY(append(segment, token, &transcriber->host));
         if (segment->count == transcriber->most) {
@@ -413,24 +450,22 @@ static weft_status write_tokens(weft_transcriber *transcriber, struct segment *s
             return WEFT_OK;
         }
         WEFT_TRY(put(transcriber, token, true));
-        WEFT_TRY(choose(&token, transcriber, false));
+        WEFT_TRY(choose(&token, transcriber, segment));
     }
     return WEFT_OK;
 }
 
-/* A model may write time stamps all the same: they have the largest numbers. */
+/* Without the time stamps, which a model may write although it is told not to. */
 static weft_status write_text(weft_transcriber *transcriber, struct segment *segment) {
-    const int32_t last = transcriber->rules->no_time_stamps;
     size_t size = 0;
-    int32_t *words =
-        weft_alloc_zero(&transcriber->host, (size_t)segment->count + 1, sizeof *words);
+    int32_t *words = weft_alloc_zero(&transcriber->host, (size_t)segment->count + 1, sizeof *words);
     uint32_t count = 0;
     if (!words) {
         return weft_fail_memory(&transcriber->host, "a segment's words");
     }
     for (uint32_t i = 0; i < segment->count; i++) {
         words[count] = segment->tokens[i];
-        count += segment->tokens[i] <= last ? 1 : 0;
+        count += weft_is_time_stamp(transcriber->rules, segment->tokens[i]) ? 0 : 1;
     }
     const weft_status status =
         weft_model_detokenize(transcriber->model, words, count, &segment->text, &size);
@@ -438,34 +473,113 @@ static weft_status write_text(weft_transcriber *transcriber, struct segment *seg
     return status;
 }
 
-static weft_status write_segment(weft_transcriber *transcriber, struct segment *segment) {
-    WEFT_TRY(run_spectrum(transcriber, transcriber->sound + segment->begin,
-                          segment->end - segment->begin, transcriber->features));
-    WEFT_TRY(weft_decoder_read_features(transcriber->decoder, transcriber->features,
-                                        transcriber->info.exact_length));
-    WEFT_TRY(write_tokens(transcriber, segment));
-    segment->language =
-        transcriber->rules->language_count > 0 ? transcriber->language : NO_LANGUAGE;
-    return write_text(transcriber, segment);
-}
+/* ---- segments ---- */
 
-/* The segment counts once it is whole. */
-static weft_status step(weft_transcriber *transcriber) {
+/* Tokens [first, end) of a window. */
+static weft_status add_segment(weft_transcriber *transcriber, const struct segment *window,
+                               uint32_t first, uint32_t end) {
     const weft_host *host = &transcriber->host;
-    struct segment segment = {.begin = transcriber->at, .end = end_of_window(transcriber)};
+    struct segment segment = {.begin = window->begin,
+                              .end = window->end,
+                              .language = window->language,
+                              .count = end - first,
+                              .is_cut = window->is_cut};
     if (!weft_grow(host, &transcriber->segments, transcriber->segment_count,
                    &transcriber->segment_capacity, sizeof *transcriber->segments)) {
         return weft_fail_memory(host, "segments");
     }
-    const weft_status status = write_segment(transcriber, &segment);
+    segment.tokens = weft_alloc_zero(host, (size_t)segment.count + 1, sizeof *segment.tokens);
+    if (!segment.tokens) {
+        return weft_fail_memory(host, "a segment's tokens");
+    }
+    for (uint32_t i = 0; i < segment.count; i++) {
+        segment.tokens[i] = window->tokens[first + i];
+    }
+    const weft_status status = write_text(transcriber, &segment);
     if (status != WEFT_OK) {
-        weft_text_free(transcriber->model, &segment.text);
-        weft_free(host, segment.tokens);
+        clear_segment(transcriber, &segment);
         return status;
     }
     transcriber->segments[transcriber->segment_count++] = segment;
-    transcriber->at = segment.end;
     return WEFT_OK;
+}
+
+/* Sample of a window at which a time stamp is; its end, if the stamp lies behind it. */
+static uint64_t sample_of(const weft_transcriber *transcriber, const struct segment *window,
+                          int32_t stamp) {
+    const uint64_t at = window->begin + weft_time_stamp_samples(transcriber->rules, stamp);
+    return at < window->end ? at : window->end;
+}
+
+/* The part between two pairs of stamps. */
+static weft_status add_part(weft_transcriber *transcriber, const struct segment *window,
+                            uint32_t first, uint32_t end) {
+    struct segment part = *window;
+    part.begin = sample_of(transcriber, window, window->tokens[first]);
+    part.end = sample_of(transcriber, window, window->tokens[end - 1]);
+    part.is_cut = false;
+    return add_segment(transcriber, &part, first, end);
+}
+
+/* A window without a pair of stamps is one segment: up to its last stamp, if that says something. */
+static weft_status add_whole(weft_transcriber *transcriber, const struct segment *window) {
+    struct segment whole = *window;
+    for (uint32_t i = 0; transcriber->has_times && i < window->count; i++) {
+        const uint64_t at = sample_of(transcriber, window, window->tokens[i]);
+        whole.end = at > window->begin ? at : whole.end;
+    }
+    return add_segment(transcriber, &whole, 0, window->count);
+}
+
+/*
+ * Pairs of stamps part a window's text. What stands behind the last pair is heard again by the window that begins there, unless it ends with
+ * a stamp of its own.
+ */
+static weft_status add_segments(uint64_t *next, weft_transcriber *transcriber,
+                                const struct segment *window) {
+    const struct weft_speech_rules *rules = transcriber->rules;
+    const int32_t *tokens = window->tokens;
+    const uint32_t count = window->count;
+    uint32_t first = 0;
+    *next = window->end;
+    for (uint32_t i = 1; transcriber->has_times && i < count; i++) {
+        if (weft_is_time_stamp(rules, tokens[i - 1]) && weft_is_time_stamp(rules, tokens[i])) {
+            WEFT_TRY(add_part(transcriber, window, first, i));
+            first = i;
+        }
+    }
+    if (first == 0) {
+        return add_whole(transcriber, window);
+    }
+    if (!weft_is_time_stamp(rules, tokens[count - 2]) &&
+        weft_is_time_stamp(rules, tokens[count - 1])) {
+        return add_part(transcriber, window, first, count);
+    }
+    const uint64_t heard = sample_of(transcriber, window, tokens[first - 1]);
+    *next = heard > window->begin ? heard : window->end;
+    return WEFT_OK;
+}
+
+static weft_status write_window(weft_transcriber *transcriber, struct segment *window) {
+    WEFT_TRY(run_spectrum(transcriber, transcriber->sound + window->begin,
+                          window->end - window->begin, transcriber->features));
+    WEFT_TRY(weft_decoder_read_features(transcriber->decoder, transcriber->features,
+                                        transcriber->info.exact_length));
+    WEFT_TRY(write_tokens(transcriber, window));
+    window->language = transcriber->rules->language_count > 0 ? transcriber->language : NO_LANGUAGE;
+    return WEFT_OK;
+}
+
+static weft_status step(weft_transcriber *transcriber) {
+    struct segment window = {.begin = transcriber->at, .end = end_of_window(transcriber)};
+    uint64_t next = window.end;
+    weft_status status = write_window(transcriber, &window);
+    if (status == WEFT_OK) {
+        status = add_segments(&next, transcriber, &window);
+    }
+    clear_segment(transcriber, &window);
+    transcriber->at = status == WEFT_OK ? next : transcriber->at;
+    return status;
 }
 
 weft_status weft_transcriber_step(weft_transcriber *transcriber, bool *done) {
@@ -495,15 +609,14 @@ weft_status weft_transcriber_get_segment(const weft_transcriber *transcriber, ui
         return WEFT_NOT_FOUND;
     }
     const struct segment *found = &transcriber->segments[index];
-    *segment = (weft_segment){
-        .begin = found->begin,
-        .end = found->end,
-        .language = found->language != NO_LANGUAGE
-                        ? transcriber->rules->languages[found->language].code
-                        : NULL,
-        .text = found->text,
-        .tokens = found->tokens,
-        .token_count = found->count,
-        .is_cut = found->is_cut};
+    *segment = (weft_segment){.begin = found->begin,
+                              .end = found->end,
+                              .language = found->language != NO_LANGUAGE
+                                              ? transcriber->rules->languages[found->language].code
+                                              : NULL,
+                              .text = found->text,
+                              .tokens = found->tokens,
+                              .token_count = found->count,
+                              .is_cut = found->is_cut};
     return WEFT_OK;
 }

@@ -22,8 +22,8 @@ struct weft_cross_decoder {
     weft_plan_params params;
     weft_model_info info;
     bool has_kinds, has_positions; /* the writer's inputs */
-    uint32_t batch, count; /* sequences; keys and values of all layers */
-    uint64_t row_floats;   /* of the cache, for a token of each sequence */
+    uint32_t batch, count;         /* sequences; keys and values of all layers */
+    uint64_t row_floats;           /* of the cache, for a token of each sequence */
     uint32_t source; /* tokens that the reader's texts have at most; 0: there is none */
     uint32_t room;   /* tokens in the cache; 0: there is none */
     weft_plan *reader, *writer;
@@ -299,10 +299,10 @@ weft_status weft_cross_decoder_step(struct weft_cross_decoder *decoder, const in
     WEFT_TRY(weft_plan_run(decoder->writer, decoder->bindings));
     WEFT_TRY(weft_buffer_read(decoder->buffers[ROWS], 0, decoder->row, bytes));
     WEFT_TRY(weft_buffer_write(decoder->buffers[CACHE], position * bytes, decoder->row, bytes));
-    return logits
-               ? weft_buffer_read(decoder->buffers[OUTPUT], 0, logits,
-                                  decoder->batch * (uint64_t)decoder->info.vocabulary * sizeof *logits)
-               : WEFT_OK;
+    return logits ? weft_buffer_read(decoder->buffers[OUTPUT], 0, logits,
+                                     decoder->batch * (uint64_t)decoder->info.vocabulary *
+                                         sizeof *logits)
+                  : WEFT_OK;
 }
 
 /* ---- making and releasing ---- */

@@ -308,9 +308,8 @@ static weft_status check_model(const weft_decoder *decoder) {
 
 static weft_status begin(weft_decoder *decoder, const weft_decoder_params *params) {
     WEFT_TRY(weft_model_get_info(decoder->model, &decoder->model_info));
-    decoder->max_length =
-        params && params->max_length ? params->max_length
-                                     : weft_model_text_positions(decoder->model);
+    decoder->max_length = params && params->max_length ? params->max_length
+                                                       : weft_model_text_positions(decoder->model);
     WEFT_TRY(check_model(decoder));
     decoder->lengths = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->lengths);
     decoder->ended = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->ended);
@@ -444,9 +443,10 @@ weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, floa
 static weft_status check_prompt(const weft_decoder *decoder, const int32_t *tokens, uint32_t count,
                                 const int32_t *lengths) {
     if (decoder->model_info.input_size > 0) {
-        return weft_fail(&decoder->host, WEFT_UNSUPPORTED,
-                         "a prompt of tokens: expected the features that the model's encoder reads, "
-                         "as weft_transcriber gives them");
+        return weft_fail(
+            &decoder->host, WEFT_UNSUPPORTED,
+            "a prompt of tokens: expected the features that the model's encoder reads, "
+            "as weft_transcriber gives them");
     }
     if (longest_of(decoder, decoder->lengths) > 0) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,

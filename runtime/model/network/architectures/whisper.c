@@ -13,20 +13,20 @@
 /* The decoder. */
 struct whisper {
     uint32_t layers, heads, intermediate_size;
-    uint32_t positions;  /* that its texts have */
-    uint32_t start;      /* the token that they begin with */
-    uint32_t read;       /* positions of the encoder */
+    uint32_t positions; /* that its texts have */
+    uint32_t start;     /* the token that they begin with */
+    uint32_t read;      /* positions of the encoder */
 };
 
-#define LAYER_NAMES(ours, theirs)                                              \
-    {WEFT_NAMED(ours "mixer.query", theirs "self_attn.q_proj")},               \
-        {WEFT_NAMED(ours "mixer.key", theirs "self_attn.k_proj")},             \
-        {WEFT_NAMED(ours "mixer.value", theirs "self_attn.v_proj")},           \
-        {WEFT_NAMED(ours "mixer.output", theirs "self_attn.out_proj")},        \
-        {WEFT_NAMED(ours "mixer_norm", theirs "self_attn_layer_norm")},        \
-        {WEFT_NAMED(ours "feed_forward.in", theirs "fc1")},                    \
-        {WEFT_NAMED(ours "feed_forward.out", theirs "fc2")}, {                 \
-        WEFT_NAMED(ours "feed_forward_norm", theirs "final_layer_norm")        \
+#define LAYER_NAMES(ours, theirs)                                       \
+    {WEFT_NAMED(ours "mixer.query", theirs "self_attn.q_proj")},        \
+        {WEFT_NAMED(ours "mixer.key", theirs "self_attn.k_proj")},      \
+        {WEFT_NAMED(ours "mixer.value", theirs "self_attn.v_proj")},    \
+        {WEFT_NAMED(ours "mixer.output", theirs "self_attn.out_proj")}, \
+        {WEFT_NAMED(ours "mixer_norm", theirs "self_attn_layer_norm")}, \
+        {WEFT_NAMED(ours "feed_forward.in", theirs "fc1")},             \
+        {WEFT_NAMED(ours "feed_forward.out", theirs "fc2")}, {          \
+        WEFT_NAMED(ours "feed_forward_norm", theirs "final_layer_norm") \
     }
 
 static const struct weft_tensor_name names[] = {
