@@ -19,26 +19,31 @@ extern "C" {
 
 /** Samples of one channel, -1 to 1 where they came from integers. Zeros are a sound without samples. */
 typedef struct weft_sound {
-    float *samples; /**< of the host's memory */
+    float *samples; /**< of the host's memory; null without samples */
     uint64_t count;
     uint32_t rate; /**< samples a second */
 } weft_sound;
 
 /**
- * Reads a WAV file (RIFF, or RF64 beyond 4 GB): PCM of 8, 16, 24 and 32 bits, and floats of 32 and 64, also as WAVE_FORMAT_EXTENSIBLE. Of
- * several channels a sample is the mean. host may be null.
+ * Reads a WAV file (RIFF, or RF64 beyond 4 GB): PCM of 8, 16, 24 and 32 bits, and floats of 32 and 64, also as WAVE_FORMAT_EXTENSIBLE, of 1 to
+ * 64 channels and 1 to 768,000 samples a second. An integer of -2^(bits - 1), of 8 bits 0, is -1. Of several channels a sample is the
+ * mean, rounded to a float. Where the writer did not know how many samples there would be (ffmpeg's, GStreamer's and SoX's files out of
+ * pipes), all to the end of the file count. Takes 4 bytes a sample, which is at most four times the file. host may be null.
  * Errors, naming file, field, expected and found: WEFT_NOT_FOUND, WEFT_IO_ERROR; WEFT_UNSUPPORTED for another format, by its name,
- * with the way out; WEFT_BAD_FILE for a file that is cut or contradicts itself, and for samples that are not finite;
- * WEFT_OUT_OF_HOST_MEMORY. *sound is untouched on failure.
+ * with the way out, and for more channels and samples a second; WEFT_BAD_FILE for a file that is cut or contradicts itself, and for
+ * samples that are not finite; WEFT_OUT_OF_HOST_MEMORY, WEFT_CANCELLED. *sound is untouched on failure. A sound that it had is not freed.
  */
 WEFT_API weft_status weft_sound_read(weft_sound *sound, const char *path, const weft_host *host);
 /** The same of bytes in memory; `name` stands in messages in the path's place. */
 WEFT_API weft_status weft_sound_read_memory(weft_sound *sound, const void *data, size_t size,
                                             const char *name, const weft_host *host);
 /**
- * Gives a sound another rate, by band-limited interpolation (a windowed sinc, as in J. O. Smith's "Digital audio resampling"). The bits
- * are the same on every machine. With the rate that it has, nothing changes.
- * Errors: WEFT_INVALID_ARGUMENT for a rate of 0 or beyond 768,000; WEFT_OUT_OF_HOST_MEMORY. The sound is untouched on failure.
+ * Gives a sound another rate, by band-limited interpolation (a windowed sinc, as in J. O. Smith's "Digital audio resampling"): sample k of
+ * count · rate / sound->rate, rounded up, stands at k / rate seconds. Up to 0.85 of half the lower rate, frequencies stay within 0.0001 dB;
+ * those that do not fit, from 1.04 of it on, have at most -99 dB. Before and behind the sound is silence. The bits are the same on every
+ * machine. With the rate that it has, nothing changes. host: that of the samples.
+ * Errors: WEFT_INVALID_ARGUMENT for a rate, of the sound or new, of 0 or beyond 768,000; WEFT_OUT_OF_HOST_MEMORY, WEFT_CANCELLED. The
+ * sound is untouched on failure.
  */
 WEFT_API weft_status weft_sound_resample(weft_sound *sound, uint32_t rate, const weft_host *host);
 /** Frees the samples, and zeroes the sound. Also of null. */
