@@ -181,11 +181,11 @@ int weft_cli_check_tokens(const weft_cli_tokens *tokens, const weft_model_info *
 
 /* Reads up to the limit and looks whether there is more. */
 static weft_status read_stream(weft_cli_file_bytes *text, FILE *stream, const char *name,
-                               const weft_host *host) {
+                               size_t limit, const weft_host *host) {
     size_t capacity = 0;
     for (;;) {
         if (text->size == capacity) {
-            if (capacity >= TEXT_LIMIT) {
+            if (capacity >= limit) {
                 break;
             }
             size_t grown = capacity == 0 ? TEXT_FIRST : capacity * 2;
@@ -221,7 +221,7 @@ weft_status weft_cli_read_bytes(weft_cli_file_bytes *text, const char *path,
         return weft_fail(host, WEFT_NOT_FOUND, "%s: cannot open: %s", path, strerror(errno));
     }
     const char *name = standard ? "standard input" : path;
-    weft_status status = read_stream(text, stream, name, host);
+    weft_status status = read_stream(text, stream, name, TEXT_LIMIT, host);
     if (!standard) {
         fclose(stream);
     }
@@ -229,6 +229,10 @@ weft_status weft_cli_read_bytes(weft_cli_file_bytes *text, const char *path,
         status = weft_fail(host, WEFT_BAD_FILE, "%s: the text is empty", name);
     }
     return status;
+}
+
+weft_status weft_cli_read_standard_input(weft_cli_file_bytes *bytes, const weft_host *host) {
+    return read_stream(bytes, stdin, "standard input", SIZE_MAX / 2, host);
 }
 
 const char *weft_cli_source_name(const weft_cli_source *source) {

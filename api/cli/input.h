@@ -61,6 +61,9 @@ typedef struct weft_cli_file_bytes {
 /** Reads a file, or standard input for "-". Errors: WEFT_NOT_FOUND, WEFT_IO_ERROR; WEFT_BAD_FILE for one without a byte. */
 weft_status weft_cli_read_bytes(weft_cli_file_bytes *text, const char *path, const weft_host *host);
 
+/** All bytes of standard input, which may be none; release with weft_free, also after an error: WEFT_IO_ERROR. */
+weft_status weft_cli_read_standard_input(weft_cli_file_bytes *bytes, const weft_host *host);
+
 /** Says so where a text is the name of a file: whoever names one there gets the answer for its name. */
 void weft_cli_note_file(const char *text);
 

@@ -23,6 +23,7 @@ static const subcommand subcommands[] = {
     {"search", weft_cli_search, "find the vectors of a file that are most like those of queries"},
     {"eval", weft_cli_eval, "measure models on data: accuracy, bits per byte, speed, memory"},
     {"generate", weft_cli_generate, "continue a text, or answer it, with a language model"},
+    {"transcribe", weft_cli_transcribe, "write down what is said in sound files"},
     {"quantize", weft_cli_quantize, "write a model folder with weights as int8"},
     {"verify", weft_cli_verify, "check every op and mixer against float64"},
     {"bench", weft_cli_bench, "measure speed"},
@@ -39,13 +40,15 @@ static void print_help(FILE *stream) {
     weft_cli_print_lines(stream, "usage: weft COMMAND [ARGUMENTS]\n\n");
     weft_cli_print(stream, "weft %s.\n\n", summary);
     for (size_t index = 0; index < SUBCOMMAND_COUNT; index++) {
-        weft_cli_print(stream, "  %-8s  %s\n", subcommands[index].name, subcommands[index].help);
+        weft_cli_print(stream, "  %-10s  %s\n", subcommands[index].name, subcommands[index].help);
     }
     weft_cli_print_lines(
         stream,
-        "  help      print this; weft COMMAND --help describes a command, and weft help --man is\n"
-        "            the manual; weft help --bash, --zsh or --fish completes command lines there\n"
-        "  --version print the version, the commit and what is compiled in\n\n"
+        "  help        print this; weft COMMAND --help describes a command, and weft help --man "
+        "is\n"
+        "              the manual; weft help --bash, --zsh or --fish completes command lines "
+        "there\n"
+        "  --version   print the version, the commit and what is compiled in\n\n"
         "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file,\n"
         "130 or 143 stopped by Ctrl-C or SIGTERM: what is done is kept.\n");
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: posix */
 /*
- * generate, quantize, verify --receipt and inspect, stopped at random moments: what they say and write is part of what they say
+ * generate, transcribe, quantize, verify --receipt and inspect, stopped at random moments: what they say and write is part of what they say
  * and write uninterrupted, or nothing.
  */
 #define _DEFAULT_SOURCE
 #include "cli/task_models.h"
 
 #include "cli/interrupt.h"
+#include "cli/whisper_folder.h"
 
 /* ---- texts ---- */
 
@@ -51,6 +52,40 @@ PLACE_TEST(texts_begin_as_they_do, place) {
     const char *const arguments[] = {"generate", model,    "--lines", lines,    "--tokens",
                                      "6",        "--seed", "3",       "--json", NULL};
     interrupt(arguments, check_generated);
+}
+
+/* ---- sounds ---- */
+
+/* The first segments of the uninterrupted transcripts; only the last file may lack some. */
+static void check_transcripts(const struct run *whole, const struct run *run) {
+    json_t *all = report_of(whole);
+    json_t *report = report_of(run);
+    const json_t *files = part(report, "files");
+    const size_t count = json_array_size(files);
+    assert_true(count <= 2 && (was_stopped(run) || count == 2));
+    for (size_t i = 0; i < count; i++) {
+        const json_t *expected = json_array_get(part(all, "files"), i);
+        const json_t *file = json_array_get(files, i);
+        const json_t *segments = part(file, "segments");
+        assert_true(json_equal(part(file, "file"), part(expected, "file")));
+        assert_true(json_array_size(segments) <= json_array_size(part(expected, "segments")));
+        for (size_t k = 0; k < json_array_size(segments); k++) {
+            assert_true(json_equal(json_array_get(segments, k),
+                                   json_array_get(part(expected, "segments"), k)));
+        }
+        assert_true(json_equal(file, expected) || (was_stopped(run) && i + 1 == count));
+    }
+    assert_int_equal(weft_test_entries(run->folder), 0);
+    json_decref(all);
+    json_decref(report);
+}
+
+PLACE_TEST(segments_are_those_that_were_made, place) {
+    const char *first = write_wav(place->folder, "first.wav", 3, 3 * WINDOW, RATE);
+    const char *second = write_wav(place->folder, "second.wav", 4, WINDOW, RATE);
+    const char *const arguments[] = {"transcribe", WHISPER, first,    second,
+                                     "--tokens",   "4",     "--json", NULL};
+    interrupt(arguments, check_transcripts);
 }
 
 /* ---- files ---- */

@@ -7,7 +7,7 @@
 #define TOKENS GOLDEN "/cases/n9_b1/tokens.npy"
 
 WEFT_TEST(help_is_printed) {
-    static const char *const commands[] = {"devices", "run",   "eval",    "generate",
+    static const char *const commands[] = {"devices", "run",   "eval",    "generate", "transcribe",
                                            "verify",  "bench", "certify", "inspect"};
     struct outcome all = expect_weft(0, "help");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -74,6 +74,8 @@ WEFT_TEST(wrong_usage_is_refused) {
     expect_refused(2, "eval --compare A B DATA --expect c", "without --compare", NULL);
     expect_refused(2, "eval MODEL DATA --examples 3 --expect c", "without --examples", NULL);
     expect_refused(2, "eval MODEL DATA --batch 0", "--batch", NULL);
+    expect_refused(2, "transcribe MODEL", "expected MODEL FILE...", NULL);
+    expect_refused(2, "transcribe MODEL a.wav --language", "--language needs a value", NULL);
     expect_refused(2, "inspect", "expected MODEL", NULL);
     expect_refused(2, "inspect MODEL --pass nonsense", "--pass", "'nonsense'", NULL);
     expect_refused(2, "inspect " GOLDEN " --length 4000", "--length 4000", "at most", NULL);

@@ -37,6 +37,7 @@ OPTIONAL = {
     "weft_decoder_prompt": {"logits"},
     "weft_decoder_prompt_lengths": {"logits"},
     "weft_lower_table": {"user"},
+    "weft_transcriber_create": {"plan"},
 } | {f"weft_graph_{op}_step": {"params"} for op in (
     "linear_attention", "kernel_attention", "cosformer", "fast_weight", "banded_attention", "conv1d", "toeplitz", "gated_state")}
 

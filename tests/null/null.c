@@ -25,6 +25,8 @@ static struct {
     weft_decoder *decoder;
     weft_generator *generator;
     weft_texts *texts;
+    weft_model *speech;
+    weft_transcriber *transcriber;
     weft_search *search;
     weft_receipt *receipt;
     weft_proof *proof;
@@ -83,6 +85,7 @@ void *weft_null_object(const char *type) {
                  {"weft_decoder", made.decoder},
                  {"weft_generator", made.generator},
                  {"weft_texts", made.texts},
+                 {"weft_transcriber", made.transcriber},
                  {"weft_search", made.search},
                  {"weft_receipt", made.receipt},
                  {"weft_proof", made.proof},
@@ -309,6 +312,12 @@ static void make_plan(void) {
     expect(weft_buffer_create(&made.buffer, made.device, 1024), "buffer");
 }
 
+static void make_transcriber(const char *folder) {
+    expect(weft_model_load(&made.speech, folder, &host), "model of speech");
+    expect(weft_transcriber_create(&made.transcriber, made.speech, made.device, NULL),
+           "transcriber");
+}
+
 static void make_model(const char *folder) {
     static const int32_t token = 1;
     static const float query[] = {1, 2};
@@ -356,6 +365,8 @@ static void destroy_all(void) {
     weft_proof_destroy(&made.proof);
     weft_receipt_destroy(&made.receipt);
     weft_search_destroy(&made.search);
+    weft_transcriber_destroy(&made.transcriber);
+    weft_model_destroy(&made.speech);
     weft_texts_destroy(&made.texts);
     weft_generator_destroy(&made.generator);
     weft_decoder_destroy(&made.decoder);
@@ -370,11 +381,11 @@ static void destroy_all(void) {
     weft_device_destroy(&made.device);
 }
 
-/* null FOLDER: of a causal language model. */
+/* null FOLDER SPEECH: of a causal language model, and of one that reads speech. */
 int main(int argc, char **argv) {
     progress =
         mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (argc != 2 || progress == MAP_FAILED) {
+    if (argc != 3 || progress == MAP_FAILED) {
         return 2;
     }
     expect(weft_device_open(&made.device, weft_device_params(.host = host, .select = "processor",
@@ -383,6 +394,7 @@ int main(int argc, char **argv) {
     semaphore.device = made.device;
     make_plan();
     make_model(argv[1]);
+    make_transcriber(argv[2]);
     use_op();
     call_all(ANYWHERE, false);
     call_all(ANYWHERE, true);

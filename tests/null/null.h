@@ -16,6 +16,7 @@
 #include <weft/op.h>
 #include <weft/opencl.h>
 #include <weft/receipt.h>
+#include <weft/speech.h>
 #include <weft/texts.h>
 #include <weft/vulkan.h>
 

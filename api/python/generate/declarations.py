@@ -16,7 +16,7 @@ HEADERS = (
     "weft.h", "device.h", "buffer.h", "external.h", "graph.h", "arithmetic.h", "movement.h", "mixers/attention.h",
     "mixers/blocks.h", "mixers/conv.h", "mixers/fourier.h", "features.h", "mixers/kernels.h", "mixers/positions.h",
     "mixers/random_features.h", "mixers/recurrent.h", "mixers/toeplitz.h", "decode.h", "flt.h", "model.h", "generate.h",
-    "texts.h", "receipt.h", "inspect.h", "op.h")
+    "texts.h", "speech.h", "receipt.h", "inspect.h", "op.h")
 
 
 @dataclasses.dataclass

@@ -12,6 +12,7 @@
 #include <weft/movement.h>
 #include <weft/op.h>
 #include <weft/receipt.h>
+#include <weft/speech.h>
 #include <weft/texts.h>
 
 /** The weft command: api/cli/main.c, whose main has this name here. */

@@ -90,6 +90,17 @@ CALLS = [
     ("Model.rerank", lambda m: m.rerank("a", 3), "texts: expected a text, or several, found int"),
     ("Model.entities", lambda m: m.entities(3), "texts: expected a text, or several, found int"),
     ("Model.answer", lambda m: m.answer("a", "b", max_tokens=0), "max_tokens: .* found 0"),
+    ("Model.transcribe", lambda m: m.transcribe(3), "sound: expected a path, the bytes of a WAV file or an array, found int"),
+    ("Model.transcribe", lambda m: m.transcribe("no/such.wav"), ".*no/such.wav"),
+    ("Model.transcribe", lambda m: m.transcribe("no.wav", rate=8), "rate: expected None, as a file says its own, found 8"),
+    ("Model.transcribe", lambda m: m.transcribe(b"no WAV file"), "sound"),
+    ("Model.transcribe", lambda m: m.transcribe(np.zeros((2, 9)), 8000), r"sound: expected samples .* found shape \[2, 9\]"),
+    ("Model.transcribe", lambda m: m.transcribe(np.zeros(9, np.int32), 8000), "sound: .* found dtype int32"),
+    ("Model.transcribe", lambda m: m.transcribe(np.zeros(0, np.float32), 8000), "sound: .* samples, found 0"),
+    ("Model.transcribe", lambda m: m.transcribe(np.array([0, np.nan], np.float32), 8000), "sound: .* finite .* found nan at 1"),
+    ("Model.transcribe", lambda m: m.transcribe(np.zeros(9, np.float32)), "rate: .* from 1 to 768000, found None"),
+    ("Model.transcribe", lambda m: m.transcribe(b"", language=3), "language: expected a text, found int"),
+    ("Model.transcribe_stream", lambda m: m.transcribe_stream(b"", tokens=0), "tokens: .* from 1 to 4294967295, found 0"),
     ("Graph.input", lambda m: weft.Graph().input(3, [1]), "name: expected a text, found int"),
     ("Graph.input", lambda m: weft.Graph().input("a\0b", [1]), "name: expected a text without zero characters"),
     ("Graph.input", lambda m: weft.Graph().input("x", 5), "shape: expected a list of extents, found 5"),
@@ -166,7 +177,7 @@ def test_every_public_function_is_tried():
     public = {name for name in weft.__all__ if callable(getattr(weft, name)) and name not in mixers}
     without = {"Answer", "Classification", "DeviceInfo", "DeviceStats", "Encoding", "Entity", "Found", "Launch", "ModelInfo",
                "Operand", "Outputs", "Plan", "PlanInfo", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Record",
-               "SparseVectors", "State", "Symbol", "Table", "Tensor", "default_device", "devices"}
+               "Segment", "SparseVectors", "State", "Symbol", "Table", "Tensor", "Transcript", "default_device", "devices"}
     raised = {name for name in public if isinstance(getattr(weft, name), type) and issubclass(getattr(weft, name), Exception)}
     assert public - raised - without <= tried, "it has no parameter, is made by others, or has a case above"
     assert {f"{module}.{name}" for module in ("features", "flt") for name, function in vars(getattr(weft, module)).items()

@@ -42,7 +42,20 @@ if _TYPE_CHECKING:
         WeftError,
     )
     from .graph import Graph, Operand, Tensor, Weight
-    from .model import Answer, Classification, Encoding, Entity, Model, ModelInfo, Outputs, Ranked, load, quantize
+    from .model import (
+        Answer,
+        Classification,
+        Encoding,
+        Entity,
+        Model,
+        ModelInfo,
+        Outputs,
+        Ranked,
+        Segment,
+        Transcript,
+        load,
+        quantize,
+    )
     from .onnx import from_onnx
     from .op import Launch, Op
     from .ops import *  # noqa: F403
@@ -69,7 +82,8 @@ _PLACES = {name: place for place, names in {
     "errors": ("BadFile", "Cancelled", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice",
                "NotFound", "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "SlowDevice", "Unsupported", "WeftError"),
     "graph": ("Graph", "Operand", "Tensor", "Weight"),
-    "model": ("Answer", "Classification", "Encoding", "Entity", "Model", "ModelInfo", "Outputs", "Ranked", "load", "quantize"),
+    "model": ("Answer", "Classification", "Encoding", "Entity", "Model", "ModelInfo", "Outputs", "Ranked", "Segment",
+              "Transcript", "load", "quantize"),
     "onnx": ("from_onnx",),
     "op": ("Launch", "Op"),
     "plan": ("Plan", "PlanInfo", "Port"),
@@ -91,9 +105,9 @@ if _TYPE_CHECKING:
         "DeviceLost", "DeviceStats", "DriverError", "Encoding", "Entity", "Found", "Graph", "InvalidArgument", "IoError",
         "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory",
         "Outputs", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record",
-        "SentenceTransformer", "ShapeMismatch", "SlowDevice", "SparseEncoder", "SparseVectors", "State", "Symbol", "Table",
-        "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "embed_parquet", "example",
-        "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save",
+        "Segment", "SentenceTransformer", "ShapeMismatch", "SlowDevice", "SparseEncoder", "SparseVectors", "State", "Symbol",
+        "Table", "Tensor", "Transcript", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices",
+        "embed_parquet", "example", "features", "flt", "from_onnx", "from_torch", "load", "nn", "ops", "quantize", "save",
         "search", "verify",
         *ops.__all__]
 

@@ -15,11 +15,27 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _checks, _core, _encoding, _generation, _images, _inputs, _outputs, _pairs, _sparse, _texts, _travel, errors
+from . import (
+    _checks,
+    _core,
+    _encoding,
+    _generation,
+    _images,
+    _inputs,
+    _outputs,
+    _pairs,
+    _sparse,
+    _speech,
+    _texts,
+    _travel,
+    errors,
+)
 from ._core import check, ffi, lib, text_of
 from ._encoding import Encoding as Encoding
 from ._outputs import Outputs as Outputs
 from ._sparse import SparseVectors as SparseVectors
+from ._speech import Segment as Segment
+from ._speech import Transcript as Transcript
 from ._text import harmless
 from ._texts import Answer as Answer
 from ._texts import Entity as Entity
@@ -140,6 +156,7 @@ class Model:
         model.generate("Once upon")                   # a language model's continuation
         for piece in model.stream("Once upon"):       # the same as it is made
             print(piece, end="")
+        model.transcribe("talk.wav").text             # what is said in a sound
 
     Any thread may call it; calls on one model take turns, while the interpreter's lock is free. It can be pickled and copied,
     with its weights, and runs where it arrives on a device opened as its own was.
@@ -158,6 +175,7 @@ class Model:
         self._tower: Model | None = None
         self._rules: _images.Rules | None = None
         self._runner: _texts.Runner | None = None
+        self._transcribers = _speech.Transcribers()
         self._vectors: tuple[int, bool, int, int] | None = None  # how plans make vectors
         self._texts_lock = _core.Lock()
         self.info: ModelInfo
@@ -200,6 +218,7 @@ class Model:
             plan.close()
         if self._runner is not None:
             self._runner.handle.close()
+        self._transcribers.close()
         for other in (self._headless, self._tower):
             if other is not None:
                 other.close()
@@ -693,6 +712,42 @@ class Model:
         from .state import State
 
         return State(self, batch=batch, max_length=max_length, reevaluate=reevaluate)
+
+    # ---- speech ----
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second that it reads: sounds at another rate are resampled. Raises Unsupported for a model that does not
+        read speech."""
+        return int(_speech.described(self).rate)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages that it knows, such as "en"; none of a model that writes one language, and cannot translate.
+        Raises Unsupported for a model that does not read speech."""
+        return _speech.described(self).languages
+
+    def transcribe(self, sound: Any, rate: int | None = None, language: str | None = None, translate: bool = False,
+                   tokens: int | None = None) -> Transcript:
+        """What is said in a sound. The same sound gives the same text on every device.
+
+        A sound longer than a window, of 30 seconds, is cut where it is quietest in the last sixth of each: what is said there
+        may be lost. Each token is the most likely one, and none is a time stamp.
+
+        Args:
+            sound: the path of a WAV file, or its bytes; or an array [n] of samples of one channel, of floats from -1 to 1 or
+                int16.
+            rate: samples a second of an array; None of a file, which says it. Another rate than `sample_rate` is resampled.
+            language: a code among `languages`; None: the one that is found in the first window.
+            translate: writes English, whatever is spoken.
+            tokens: at most so many for a window; None: as many as the model has positions for.
+        """
+        return _speech.transcript_of(self.transcribe_stream(sound, rate, language, translate, tokens))
+
+    def transcribe_stream(self, sound: Any, rate: int | None = None, language: str | None = None, translate: bool = False,
+                          tokens: int | None = None) -> Iterator[Segment]:
+        """The segments that `transcribe` gives, as they are made. Arguments as of that."""
+        return iter(_speech.Run(self, sound, rate, language, translate, tokens))
 
 
 def _sigmoid(value: float) -> float:
