@@ -286,6 +286,9 @@ WEFT_TEST_ON_DEVICE(a_window_without_stamps_is_a_segment, f) {
         assert_true(segment.token_count <= POSITIONS - PREFIX);
         assert_int_equal(segment.is_cut, segment.token_count == POSITIONS - PREFIX);
         assert_true(segment.token_count == 0 || segment.tokens[0] != 0);
+        for (uint32_t i = 0; i < segment.token_count; i++) {
+            assert_true(segment.tokens[i] < (int32_t)WORDS);
+        }
         expect_text(&segment);
         differ += memcmp(before, segment.tokens, segment.token_count * sizeof *before) != 0;
         memcpy(before, segment.tokens, segment.token_count * sizeof *before);

@@ -149,7 +149,8 @@ def same(ours, other, line):
     elif isinstance(other, (np.ndarray, np.generic, torch.Tensor)):
         assert type(ours) is type(other) and ours.shape == other.shape and ours.dtype == other.dtype, line
         expected = np.asarray(other, np.float64)
-        near = 1 if "int8" in str(other.dtype) and "precision=\"int8\"" in line else NEAR * max(1, np.abs(expected).max(initial=0))
+        bytes_alone = "int8" in str(other.dtype) and "precision=\"int8\"" in line
+        near = 1 if bytes_alone else NEAR * max(1, np.abs(expected).max(initial=0))
         assert np.abs(np.asarray(ours, np.float64) - expected).max(initial=0) <= near, line
     elif isinstance(other, float):
         assert type(ours) is float and abs(ours - other) <= NEAR * max(1, abs(other)), line

@@ -380,6 +380,8 @@ static weft_status choose(int32_t *token, weft_transcriber *transcriber,
     }
     if (transcriber->has_times) {
         weft_time_stamps_mask(transcriber->logits, &timed);
+    } else {
+        weft_time_stamps_hide(transcriber->logits, &timed);
     }
     WEFT_TRY(weft_sample(&found, transcriber->logits, transcriber->info.vocabulary, &likeliest, 0,
                          &transcriber->host));
@@ -455,7 +457,7 @@ static weft_status write_tokens(weft_transcriber *transcriber, struct segment *s
     return WEFT_OK;
 }
 
-/* Without the time stamps, which a model may write although it is told not to. */
+/* Of the words alone. */
 static weft_status write_text(weft_transcriber *transcriber, struct segment *segment) {
     size_t size = 0;
     int32_t *words = weft_alloc_zero(&transcriber->host, (size_t)segment->count + 1, sizeof *words);
