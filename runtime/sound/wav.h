@@ -8,6 +8,8 @@
 
 #include "core/system/kept_file.h"
 
+/* A small file of one sample a second would be days of sound. */
+#define WEFT_SOUND_LEAST_RATE    1000u
 #define WEFT_SOUND_MOST_RATE     768000u
 #define WEFT_SOUND_MOST_CHANNELS 64u
 #define WEFT_SOUND_MOST_FRAME    (WEFT_SOUND_MOST_CHANNELS * 8u) /* bytes */

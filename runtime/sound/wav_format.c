@@ -65,13 +65,13 @@ static weft_status expect(const struct fields *fields, const char *field, uint64
 }
 
 /* Of a number that some file may have, though none that is read here. */
-static weft_status expect_most(const struct fields *fields, const char *field, uint32_t most,
-                               uint32_t found) {
-    return found >= 1 && found <= most
+static weft_status expect_between(const struct fields *fields, const char *field, uint32_t least,
+                                  uint32_t most, uint32_t found) {
+    return found >= least && found <= most
                ? WEFT_OK
                : weft_fail(fields->host, found == 0 ? WEFT_BAD_FILE : WEFT_UNSUPPORTED,
-                           "%s: chunk fmt: %s: expected 1 to %u, found %u", fields->name, field,
-                           most, found);
+                           "%s: chunk fmt: %s: expected %u to %u, found %u", fields->name, field,
+                           least, most, found);
 }
 
 static weft_status fail_codec(const struct fields *fields, const char *codec) {
@@ -158,8 +158,9 @@ weft_status weft_wav_read_format(struct weft_wav_format *format, const uint8_t *
     WEFT_TRY(read_kind(&fields, &format->is_float));
     format->channels = load(&fields, 2, 2);
     format->rate = load(&fields, 4, 4);
-    WEFT_TRY(expect_most(&fields, "channels", WEFT_SOUND_MOST_CHANNELS, format->channels));
-    WEFT_TRY(expect_most(&fields, "samples a second", WEFT_SOUND_MOST_RATE, format->rate));
+    WEFT_TRY(expect_between(&fields, "channels", 1, WEFT_SOUND_MOST_CHANNELS, format->channels));
+    WEFT_TRY(expect_between(&fields, "samples a second", WEFT_SOUND_LEAST_RATE,
+                            WEFT_SOUND_MOST_RATE, format->rate));
     WEFT_TRY(read_bits(&fields, format));
     format->frame = format->channels * format->bytes;
     WEFT_TRY(expect(&fields, "block align", format->frame, load(&fields, 12, 2)));

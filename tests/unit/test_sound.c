@@ -243,7 +243,8 @@ WEFT_TEST_ON_HOST(samples_of_each_kind_are_their_mean, test) {
     static const struct {
         uint32_t tag, bits;
     } kinds[] = {{PCM, 8}, {PCM, 16}, {PCM, 24}, {PCM, 32}, {FLOATS, 32}, {FLOATS, 64}};
-    static const uint32_t channels[] = {1, 2, 3, 6, 64}, rates[] = {1, 8000, 44100, 192000, 768000};
+    static const uint32_t channels[] = {1, 2, 3, 6, 64},
+                          rates[] = {1000, 8000, 44100, 192000, 768000};
     for (size_t kind = 0; kind < COUNT(kinds); kind++) {
         const uint32_t tag = kinds[kind].tag, bits = kinds[kind].bits;
         for (size_t i = 0; i < COUNT(channels); i++) {
@@ -640,9 +641,11 @@ WEFT_TEST_ON_HOST(fields_that_contradict_each_other_are_refused, test) {
         {FORMAT(.tag = PCM, .channels = 65), WEFT_UNSUPPORTED,
          "chunk fmt: channels: expected 1 to 64, found 65"},
         {FORMAT(.tag = PCM, .rate = NONE), WEFT_BAD_FILE,
-         "chunk fmt: samples a second: expected 1 to 768000, found 0"},
+         "chunk fmt: samples a second: expected 1000 to 768000, found 0"},
+        {FORMAT(.tag = PCM, .rate = 999), WEFT_UNSUPPORTED,
+         "chunk fmt: samples a second: expected 1000 to 768000, found 999"},
         {FORMAT(.tag = PCM, .rate = 768001), WEFT_UNSUPPORTED,
-         "chunk fmt: samples a second: expected 1 to 768000, found 768001"},
+         "chunk fmt: samples a second: expected 1000 to 768000, found 768001"},
         {FORMAT(.tag = PCM, .bits = NONE), WEFT_UNSUPPORTED,
          "chunk fmt: bits of a sample: expected 8, 16, 24 or 32 of PCM, found 0"},
         {FORMAT(.tag = PCM, .bits = 12), WEFT_UNSUPPORTED,
@@ -769,7 +772,7 @@ WEFT_TEST_ON_HOST(damaged_files_are_read_or_refused, test) {
             weft_test_host_reset(test);
             const weft_status status = read_made(&sound, test, damaged);
             if (status == WEFT_OK) {
-                assert_true(sound.count <= size && sound.rate >= 1 && sound.rate <= 768000);
+                assert_true(sound.count <= size && sound.rate >= 1000 && sound.rate <= 768000);
                 weft_sound_clear(&sound, &test->host);
                 good++;
             } else {

@@ -26,11 +26,11 @@ typedef struct weft_sound {
 
 /**
  * Reads a WAV file (RIFF, or RF64 beyond 4 GB): PCM of 8, 16, 24 and 32 bits, and floats of 32 and 64, also as WAVE_FORMAT_EXTENSIBLE, of 1 to
- * 64 channels and 1 to 768,000 samples a second. An integer of -2^(bits - 1), of 8 bits 0, is -1. Of several channels a sample is the
+ * 64 channels and 1,000 to 768,000 samples a second. An integer of -2^(bits - 1), of 8 bits 0, is -1. Of several channels a sample is the
  * mean, rounded to a float. Where the writer did not know how many samples there would be (ffmpeg's, GStreamer's and SoX's files out of
  * pipes), all to the end of the file count. Takes 4 bytes a sample, which is at most four times the file. host may be null.
  * Errors, naming file, field, expected and found: WEFT_NOT_FOUND, WEFT_IO_ERROR; WEFT_UNSUPPORTED for another format, by its name,
- * with the way out, and for more channels and samples a second; WEFT_BAD_FILE for a file that is cut or contradicts itself, and for
+ * with the way out, and for other numbers of channels and samples a second; WEFT_BAD_FILE for a file that is cut or contradicts itself, and for
  * samples that are not finite; WEFT_OUT_OF_HOST_MEMORY, WEFT_CANCELLED. *sound is untouched on failure. A sound that it had is not freed.
  */
 WEFT_API weft_status weft_sound_read(weft_sound *sound, const char *path, const weft_host *host);
