@@ -173,7 +173,9 @@ static int run_all(run_state *state, const weft_cli_syntax *syntax) {
     }
     if (state->session.info.task == WEFT_TASK_TEXT_TO_TEXT) {
         return weft_cli_bad_file(&state->session.host,
-                                 "%s: the model makes one text of another: see weft generate",
+                                 state->session.info.input_size > 0
+                                     ? "%s: the model writes down speech: see weft transcribe"
+                                     : "%s: the model makes one text of another: see weft generate",
                                  options->model);
     }
     if (options->inputs.count > 1 || options->outs.count > 1 || options->symbols.count > 0) {

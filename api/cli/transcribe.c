@@ -20,7 +20,7 @@ typedef struct transcribe_options {
     const char *const *files;
     uint32_t file_count;
     const char *language;
-    bool translates;
+    bool translates, without_times, subtitles;
     uint32_t tokens;
 } transcribe_options;
 
@@ -87,7 +87,7 @@ static weft_status prepare_sound(transcribe_state *state, const char *file) {
                        weft_cli_grouped(info->rate, rates[1]));
     }
     WEFT_TRY(weft_sound_resample(&state->sound, info->rate, host));
-    if (state->sound.count > info->window) {
+    if (state->options->without_times && state->sound.count > info->window) {
         weft_cli_print(stderr,
                        "weft: note: %s: %.1f s are more than the %g s that the model reads at "
                        "once: the sound is cut where it is quietest, and what is said there may be "
@@ -100,9 +100,24 @@ static weft_status prepare_sound(transcribe_state *state, const char *file) {
 
 /* ---- segments ---- */
 
+/* "01:02:03,456" of SubRip. */
+static void print_clock(const transcribe_state *state, uint64_t sample, const char *end) {
+    const uint64_t ms = (sample * 1000 + state->info.rate / 2) / state->info.rate;
+    weft_cli_print(stdout, "%02u:%02u:%02u,%03u%s", (unsigned)(ms / 3600000),
+                   (unsigned)(ms / 60000 % 60), (unsigned)(ms / 1000 % 60), (unsigned)(ms % 1000),
+                   end);
+}
+
 /* On a line, without the space that its first word begins with. */
-static void print_segment(transcribe_state *state, const weft_segment *segment, const char *file) {
-    weft_cli_print(stdout, "%s\n", segment->text + strspn(segment->text, " "));
+static void print_segment(transcribe_state *state, const weft_segment *segment, uint32_t number,
+                          const char *file) {
+    if (state->options->subtitles) {
+        weft_cli_print(stdout, "%u\n", number + 1);
+        print_clock(state, segment->begin, " --> ");
+        print_clock(state, segment->end, "\n");
+    }
+    weft_cli_print(stdout, "%s\n%s", segment->text + strspn(segment->text, " "),
+                   state->options->subtitles ? "\n" : "");
     state->open = fflush(stdout) == 0;
     if (segment->is_cut) {
         weft_cli_print(stderr,
@@ -130,28 +145,35 @@ static json_t *segment_json(const transcribe_state *state, const weft_segment *s
                      (int)segment->is_cut);
 }
 
-static weft_status take_segment(transcribe_state *state, uint32_t index, const char *file) {
-    weft_segment segment;
-    WEFT_TRY(weft_transcriber_get_segment(state->transcriber, index, &segment));
+static void take_segment(transcribe_state *state, const weft_segment *segment, uint32_t index,
+                         const char *file) {
     state->segments++;
-    state->seconds += seconds_of(state, segment.end - segment.begin);
     if (!state->options->common.json) {
-        print_segment(state, &segment, file);
-        return WEFT_OK;
+        print_segment(state, segment, index, file);
+        return;
     }
-    if (index == 0 && segment.language) {
-        snprintf(state->file.language, sizeof state->file.language, "%s", segment.language);
+    if (index == 0 && segment->language) {
+        snprintf(state->file.language, sizeof state->file.language, "%s", segment->language);
     }
-    weft_text_add(&state->file.text, "%s", segment.text);
-    state->file.segments =
-        weft_cli_json_append(state->file.segments, segment_json(state, &segment));
-    return WEFT_OK;
+    weft_text_add(&state->file.text, "%s", segment->text);
+    state->file.segments = weft_cli_json_append(state->file.segments, segment_json(state, segment));
+}
+
+/* Those that a step has made, from *index on; the last one's end. */
+static uint64_t take_segments(transcribe_state *state, uint32_t *index, const char *file) {
+    weft_segment segment = {.end = 0};
+    while (weft_transcriber_get_segment(state->transcriber, *index, &segment) == WEFT_OK) {
+        take_segment(state, &segment, (*index)++, file);
+    }
+    return segment.end;
 }
 
 /* Until the sound's end, or a signal: the segments that there are stay. */
 static weft_status take_steps(transcribe_state *state, const char *file) {
     bool done = false;
-    for (uint32_t index = 0; !done && state->open && !weft_cli_stopped(); index++) {
+    uint32_t index = 0;
+    uint64_t heard = 0;
+    while (!done && state->open && !weft_cli_stopped()) {
         const double begin = weft_clock_ms();
         const weft_status status = weft_transcriber_step(state->transcriber, &done);
         state->run_ms += weft_clock_ms() - begin;
@@ -159,9 +181,10 @@ static weft_status take_steps(transcribe_state *state, const char *file) {
             break;
         }
         WEFT_TRY(status);
-        WEFT_TRY(take_segment(state, index, file));
+        heard = take_segments(state, &index, file);
     }
     state->whole = done;
+    state->seconds += seconds_of(state, done ? state->sound.count : heard);
     return WEFT_OK;
 }
 
@@ -195,7 +218,8 @@ static int begin_transcript(transcribe_state *state, const float *samples, uint6
     const transcribe_options *options = state->options;
     const weft_transcript_params *params =
         weft_transcript_params(.samples = samples, .count = count, .language = options->language,
-                               .translates = options->translates, .tokens = options->tokens);
+                               .translates = options->translates,
+                               .without_times = options->without_times, .tokens = options->tokens);
     return weft_cli_exit_code(weft_transcriber_begin(state->transcriber, params));
 }
 
@@ -298,6 +322,12 @@ int weft_cli_transcribe(int argc, char **argv) {
          "the language that is spoken, such as en (default: found in each file's first window)"},
         {"translate", WEFT_CLI_FLAG, &options.translates, NULL,
          "write English, whatever is spoken"},
+        {"srt", WEFT_CLI_FLAG, &options.subtitles, NULL,
+         "print subtitles, as SubRip has them: each segment with its times"},
+        {"without-times", WEFT_CLI_FLAG, &options.without_times, NULL,
+         "let the model write no time stamps: each window is one segment, and a longer sound is "
+         "cut "
+         "where it is quietest in the last sixth of each, where what is said may be lost"},
         {"tokens", WEFT_CLI_COUNT, &options.tokens, "N",
          "most tokens for a window (default: as many as the model has positions for)"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
@@ -312,12 +342,12 @@ int weft_cli_transcribe(int argc, char **argv) {
         .positional_found = &found,
         .summary =
             "Writes down what is said in sound files, with a model of Whisper's kind. A FILE is a "
-            "WAV file, of any rate and any number of channels, or - for standard input. The text "
-            "of each window of 30 seconds is a line, which is printed as soon as it is made; of "
-            "several files, a line with the file's name stands before its text. A longer sound is "
-            "cut where it is quietest in the last sixth of each window: what is said there may be "
-            "lost. Each token is the most likely one, and none is a time stamp. A file that cannot "
-            "be read is named on standard error, and the others are written down.",
+            "WAV file, of any rate and any number of channels, or - for standard input. The model "
+            "reads windows of 30 seconds, and parts the text of each by time stamps: each segment "
+            "is a line, which is printed once its window has been read, and the next window begins "
+            "where the last whole segment ends. Of several files, a line with the file's name "
+            "stands before its text. Each token is the most likely one. A file that cannot be read "
+            "is named on standard error, and the others are written down.",
         .options = table,
     };
     const char **paths = calloc((size_t)argc + 1, sizeof *paths);

@@ -7,6 +7,7 @@
 #include "core/system/file.h"
 #include "core/try.h"
 #include "model/network/architecture.h"
+#include "model/speech_rules.h"
 
 #define FIELD "eos_token_id"
 
@@ -103,9 +104,25 @@ static const weft_known_field generation_rows[] = {
     {"*", WEFT_KNOWN_WARNED, "[[], {}, false, 0]", NULL},
 };
 
+/* Holds the document to the table, but for fields that somebody else reads; null is the last of these. */
+static weft_status check_fields(const json_t *document, const char *const *others, const char *path,
+                                const weft_host *host) {
+    static const weft_known_table known = WEFT_KNOWN_TABLE(generation_rows);
+    json_t *rest = json_copy((json_t *)(uintptr_t)document); /* which it only reads */
+    for (size_t i = 0; rest && others && others[i]; i++) {
+        json_object_del(rest, others[i]);
+    }
+    const weft_status status =
+        rest ? weft_known_check(&known,
+                                &(weft_json_fields){.object = rest, .path = path, .host = host})
+             : weft_fail_memory(host, path);
+    json_decref(rest);
+    return status;
+}
+
 /* Reads generation_config.json if there is one. */
 static weft_status read_generation_config(struct found *found, const char *folder,
-                                          uint32_t vocabulary, const weft_host *host) {
+                                          const weft_model_info *info, const weft_host *host) {
     weft_host quiet = *host;
     quiet.log = NULL;
     char *path = weft_path_join(folder, "generation_config.json", host);
@@ -116,11 +133,10 @@ static weft_status read_generation_config(struct found *found, const char *folde
         status = weft_json_read(&document, path, host); /* says what is wrong */
     }
     if (status == WEFT_OK) {
-        static const weft_known_table known = WEFT_KNOWN_TABLE(generation_rows);
-        status = weft_known_check(
-            &known, &(weft_json_fields){.object = document, .path = path, .host = host});
+        status =
+            check_fields(document, info->input_size > 0 ? weft_speech_fields : NULL, path, host);
         if (status == WEFT_OK) {
-            status = read_document(found, document, path, vocabulary, host);
+            status = read_document(found, document, path, info->vocabulary, host);
         } else {
             json_decref(document);
         }
@@ -139,7 +155,7 @@ weft_status weft_end_tokens_read(int32_t **tokens, weft_model_info *info,
     }
     weft_status status = read_config(&found, source, info->vocabulary, host);
     if (status == WEFT_OK && source->folder) {
-        status = read_generation_config(&found, source->folder, info->vocabulary, host);
+        status = read_generation_config(&found, source->folder, info, host);
     }
     if (status == WEFT_OK && !found.is_said && info->eos_token >= 0) {
         found.tokens = weft_alloc_zero(host, 1, sizeof *found.tokens);

@@ -20,7 +20,9 @@
 #include "model/network/architecture.h"
 #include "model/network/network.h"
 #include "model/network/network_build.h"
+#include "model/network/network_decoder.h"
 #include "model/program/program.h"
+#include "model/speech_rules.h"
 #include "model/static/static_model.h"
 #include "model/towers.h"
 
@@ -45,6 +47,7 @@ struct weft_model {
     weft_model_info info;
     uint32_t positions, loaded_length; /* info.max_length of the network, and as it was loaded */
     int32_t *end_tokens;               /* info.eos_tokens */
+    struct weft_speech_rules *speech;  /* of a model that reads speech, if its folder has them */
     char **default_labels;             /* "LABEL_i", made for models whose config names none */
 };
 
@@ -167,6 +170,10 @@ static weft_status make_default_labels(weft_model *model) {
     return WEFT_OK;
 }
 
+static bool reads_speech(const weft_model *model) {
+    return model->info.task == WEFT_TASK_TEXT_TO_TEXT && model->info.input_size > 0;
+}
+
 static weft_status load(weft_model *model, const struct weft_model_source *source) {
     model->config = weft_strdup(&model->host, source->config);
     if (!model->config) {
@@ -177,6 +184,10 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
     model->positions = model->loaded_length = model->info.max_length;
     WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
+    if (reads_speech(model) && source->folder) {
+        WEFT_TRY(
+            weft_speech_rules_read(&model->speech, source->folder, &model->info, &model->host));
+    }
     WEFT_TRY(weft_pair_score_describe(&model->info, source, &model->host));
     return make_default_labels(model);
 }
@@ -699,6 +710,7 @@ void weft_model_destroy(weft_model **address) {
     weft_host host = model->host;
     weft_free(&host, model->config);
     weft_free(&host, model->end_tokens);
+    weft_speech_rules_destroy(&model->speech, &host);
     weft_free(&host, model->images_config);
     weft_network_destroy(&model->network);
     weft_network_destroy(&model->images);
@@ -1169,6 +1181,16 @@ weft_status weft_model_compile_shape(weft_plan **plan, weft_model *model, weft_d
 
 const weft_host *weft_model_host(const weft_model *model) {
     return WEFT_HOST_OF(model, host);
+}
+
+const struct weft_speech_rules *weft_model_speech_rules(const weft_model *model) {
+    return model->speech;
+}
+
+uint32_t weft_model_text_positions(const weft_model *model) {
+    return model->network && weft_network_has_positions(model->network)
+               ? weft_network_text_positions(model->network)
+               : model->info.max_length;
 }
 
 bool weft_model_is_recurrent(const weft_model *model) {

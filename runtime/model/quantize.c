@@ -17,6 +17,7 @@
 #include "model/gguf/gguf_model.h"
 #include "model/network/architecture.h"
 #include "model/network/network_build.h"
+#include "model/network/network_decoder.h"
 #include "model/program/program.h"
 #include "plan/matrices.h"
 
@@ -37,7 +38,9 @@ static weft_status build_task(weft_graph *graph, weft_model *model, const weft_m
     const uint32_t most = info->max_length < LENGTH ? info->max_length : LENGTH;
     const uint32_t length = info->exact_length ? info->exact_length : most;
     WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, info));
-    WEFT_TRY(weft_model_build(&out, model, graph, &inputs));
+    WEFT_TRY(info->task == WEFT_TASK_TEXT_TO_TEXT
+                 ? weft_network_build_both(&out, weft_model_network(model), graph, &inputs)
+                 : weft_model_build(&out, model, graph, &inputs));
     return weft_graph_output(graph, output, out);
 }
 

@@ -30,6 +30,8 @@ set(weft_fuzz_resume_sources api/cli/partial.c api/cli/rows.c api/cli/logits.c a
 set(weft_fuzz_program_sources tests/fuzz/program_grammar.c)
 set(weft_fuzz_images_sources tests/fuzz/program_grammar.c tests/fuzz/field_grammar.c)
 set(weft_fuzz_sentences_sources tests/fuzz/program_grammar.c tests/fuzz/field_grammar.c)
+set(weft_fuzz_sound_sources tests/fuzz/program_grammar.c)
+set(weft_fuzz_speech_sources tests/fuzz/program_grammar.c tests/fuzz/field_grammar.c)
 set(weft_fuzz_state_sources tests/fuzz/program_grammar.c)
 set(weft_fuzz_static_sources tests/fuzz/program_grammar.c)
 set(weft_fuzz_table_sources tests/fuzz/program_grammar.c)

@@ -22,23 +22,33 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetPhysicalDeviceProcAddr(VkInsta
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* What there is in front of it; found when the loader first asks. */
+typedef VkResult(VKAPI_PTR *negotiate_function)(uint32_t *version);
+
+/* What there is in front of it; found when the loader first asks, and again by threads that list devices meanwhile. */
 static struct {
-    VkResult(VKAPI_PTR *negotiate)(uint32_t *version);
-    PFN_vkGetInstanceProcAddr get_instance, get_physical;
-    PFN_vkGetDeviceProcAddr get_device;
-    PFN_vkGetPhysicalDeviceProperties properties;
-    PFN_vkGetPhysicalDeviceProperties2 properties2;
-    PFN_vkEnumerateDeviceExtensionProperties extensions;
+    _Atomic(negotiate_function) negotiate; /* the last that is set */
+    _Atomic(PFN_vkGetInstanceProcAddr) get_instance, get_physical;
+    _Atomic(PFN_vkGetDeviceProcAddr) get_device;
+    _Atomic(PFN_vkGetPhysicalDeviceProperties) properties;
+    _Atomic(PFN_vkGetPhysicalDeviceProperties2) properties2;
+    _Atomic(PFN_vkEnumerateDeviceExtensionProperties) extensions;
 } real;
+
+static PFN_vkVoidFunction find(void *library, const char *name) {
+    PFN_vkVoidFunction found = NULL;
+    *(void **)&found = dlsym(library, name);
+    return found;
+}
 
 static bool open_driver(void) {
     const char *path = getenv("WEFT_HELD_DRIVER");
     void *library = path && !real.negotiate ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library) {
-        *(void **)&real.get_instance = dlsym(library, "vk_icdGetInstanceProcAddr");
-        *(void **)&real.get_physical = dlsym(library, "vk_icdGetPhysicalDeviceProcAddr");
-        *(void **)&real.negotiate = dlsym(library, "vk_icdNegotiateLoaderICDInterfaceVersion");
+        real.get_instance = (PFN_vkGetInstanceProcAddr)find(library, "vk_icdGetInstanceProcAddr");
+        real.get_physical =
+            (PFN_vkGetInstanceProcAddr)find(library, "vk_icdGetPhysicalDeviceProcAddr");
+        real.negotiate =
+            (negotiate_function)find(library, "vk_icdNegotiateLoaderICDInterfaceVersion");
     }
     return real.negotiate && real.get_instance && real.get_physical;
 }

@@ -59,6 +59,7 @@ enum {
     EMBEDDING,
     MODEL,
     TEXTS,
+    SPEECH,
     RECEIPTS,
     EVALUATOR,
     VERIFY,
@@ -106,8 +107,10 @@ static const struct layer layers[] = {
     {"runtime/model/program/", PROGRAM},
     {"runtime/model/embedding/", EMBEDDING},
     {"runtime/model/texts/", TEXTS},
+    {"runtime/model/speech/", SPEECH},
     {"runtime/model/receipts/", RECEIPTS},
     {"runtime/model/", MODEL},
+    {"runtime/sound/", SPEECH}, /* it uses core alone; its public header stands so high */
     {"api/verify/evaluator/", EVALUATOR},
     {"api/verify/", VERIFY},
     {"api/cli/", PROGRAMS},
@@ -128,6 +131,7 @@ static const struct layer headers[] = {
     {"api/include/weft/generate.h", TEXTS},   {"api/include/weft/opencl.h", DEVICE},
     {"api/include/weft/arithmetic.h", OPS},   {"api/include/weft/movement.h", OPS},
     {"api/include/weft/receipt.h", RECEIPTS}, {"api/include/weft/texts.h", EMBEDDING},
+    {"api/include/weft/speech.h", SPEECH},
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: long */
 /*
- * What the host computes and devices read - feature matrices, FLT sets, VkFFT's programs - has the same bits on every
+ * What the host computes and devices read - feature matrices, FLT sets, sounds, VkFFT's programs - has the same bits on every
  * processor, by every compiler and C library: its hashes are those of tests/data/host-bits.sha256, which are of x86-64 with
  * glibc. All that were found are written to host-bits.sha256 in the build folder; to commit a change on purpose, copy that.
  */
@@ -12,6 +12,7 @@
 
 #include <weft/features.h>
 #include <weft/flt.h>
+#include <weft/speech.h>
 
 #include "core/hash.h"
 #include "core/math/half.h"
@@ -273,6 +274,25 @@ TEST(flt_sets_have_the_same_bits) {
         }
     }
     conclude(bits, WEFT_FLT_KIND_COUNT * MOST);
+}
+
+/* Of noise, by ratios whose taps are kept, and by one whose taps are computed where they are needed. */
+TEST(sounds_at_another_rate_have_the_same_bits) {
+    enum { COUNT_OF_NOISE = 5000 };
+    static const uint32_t rates[][2] = {{44100, 16000}, {16000, 44100}, {44099, 16000}};
+    for (size_t i = 0; i < COUNT(rates); i++) {
+        weft_sound sound = {.count = COUNT_OF_NOISE, .rate = rates[i][0]};
+        sound.samples = malloc(COUNT_OF_NOISE * sizeof(float));
+        assert_non_null(sound.samples);
+        for (uint64_t k = 0; k < COUNT_OF_NOISE; k++) {
+            sound.samples[k] = (float)(int32_t)weft_philox_u32(21, 22, k) * 0x1p-31F;
+        }
+        assert_ok(weft_sound_resample(&sound, rates[i][1], NULL));
+        expect_bytes(bits, weft_test_text("sound/%u-%u", rates[i][0], rates[i][1]), sound.samples,
+                     sound.count * sizeof(float));
+        weft_sound_clear(&sound, NULL);
+    }
+    conclude(bits, COUNT(rates));
 }
 
 /* ---- VkFFT's programs ---- */

@@ -17,6 +17,7 @@
  *   model.h    loading a checkpoint folder and its tokenizer
  *   texts.h    many texts through a model, whatever their lengths
  *   generate.h texts that language models make
+ *   speech.h   what is said in a sound
  *   receipt.h  what a computation read, went through and gave, as hashes that another device can make again
  *   inspect.h  the contents of a plan, for tools
  *   op.h       ops of your own, with kernels as GLSL or SPIR-V

@@ -28,6 +28,7 @@
 #include <weft/movement.h>
 #include <weft/op.h>
 #include <weft/receipt.h>
+#include <weft/speech.h>
 #include <weft/texts.h>
 
 #include <string_view>
@@ -129,6 +130,7 @@ class decoder;
 class generator;
 class texts;
 class search;
+class transcriber;
 class receipt;
 class proof;
 class executable;
@@ -919,6 +921,28 @@ class search : public handle<::weft_search, weft_search_destroy> {
     status add(span<const float> vectors) noexcept;
     /** weft_search_best of weft/texts.h. */
     status best(uint32_t query, ::weft_ranked &ranked, uint32_t *count) const noexcept;
+};
+
+/** Owns a weft_transcriber: what it is, and what threads may do with it, is said there. */
+class transcriber : public handle<::weft_transcriber, weft_transcriber_destroy> {
+  public:
+    using handle::handle;
+
+    /** weft_transcriber_create of weft/speech.h. */
+    static result<weft::transcriber> create(weft::model &model, weft::device &device,
+                                            const ::weft_plan_params &plan) noexcept;
+    /** weft_transcriber_get_info of weft/speech.h. */
+    result<::weft_transcriber_info> info() const noexcept;
+    /** weft_transcriber_language of weft/speech.h. */
+    [[nodiscard]] const char *language(uint32_t index) const noexcept;
+    /** weft_transcriber_begin of weft/speech.h. */
+    status begin(const ::weft_transcript_params &params) noexcept;
+    /** weft_transcriber_step of weft/speech.h. */
+    result<bool> step() noexcept;
+    /** weft_transcriber_get_segment of weft/speech.h. */
+    status segment(uint32_t index, ::weft_segment &segment) const noexcept;
+    /** weft_transcriber_spectrum of weft/speech.h. */
+    status spectrum(span<const float> samples, float *features) noexcept;
 };
 
 /** Owns a weft_receipt: what it is, and what threads may do with it, is said there. */
@@ -3412,6 +3436,51 @@ inline status search::best(uint32_t query, ::weft_ranked &ranked, uint32_t *coun
     return weft_search_best(get(), query, &ranked, count);
 }
 
+inline result<weft::transcriber> transcriber::create(weft::model &model, weft::device &device,
+                                                     const ::weft_plan_params &plan) noexcept {
+    ::weft_transcriber *made = nullptr;
+    const weft_status code = weft_transcriber_create(&made, model.get(), device.get(), &plan);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::transcriber(made);
+}
+
+inline result<::weft_transcriber_info> transcriber::info() const noexcept {
+    ::weft_transcriber_info made{};
+    const weft_status code = weft_transcriber_get_info(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline const char *transcriber::language(uint32_t index) const noexcept {
+    return weft_transcriber_language(get(), index);
+}
+
+inline status transcriber::begin(const ::weft_transcript_params &params) noexcept {
+    return weft_transcriber_begin(get(), &params);
+}
+
+inline result<bool> transcriber::step() noexcept {
+    bool made{};
+    const weft_status code = weft_transcriber_step(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline status transcriber::segment(uint32_t index, ::weft_segment &segment) const noexcept {
+    return weft_transcriber_get_segment(get(), index, &segment);
+}
+
+inline status transcriber::spectrum(span<const float> samples, float *features) noexcept {
+    return weft_transcriber_spectrum(get(), samples.data(), static_cast<uint64_t>(samples.size()),
+                                     features);
+}
+
 inline result<weft::receipt> receipt::create(weft::device &device,
                                              const ::weft_receipt_params &params) noexcept {
     ::weft_receipt *made = nullptr;
@@ -3848,6 +3917,29 @@ inline void rank(::weft_ranked &ranked, uint32_t count) noexcept {
     return weft_text_find_part(text.data(), text.size(), begin, end);
 }
 
+/** weft_sound_read of weft/speech.h. */
+inline status sound_read(::weft_sound &sound, const char *path,
+                         const ::weft_host *host = nullptr) noexcept {
+    return weft_sound_read(&sound, path, host);
+}
+
+/** weft_sound_read_memory of weft/speech.h. */
+inline status sound_read_memory(::weft_sound &sound, const void *data, size_t size,
+                                const char *name, const ::weft_host *host = nullptr) noexcept {
+    return weft_sound_read_memory(&sound, data, size, name, host);
+}
+
+/** weft_sound_resample of weft/speech.h. */
+inline status sound_resample(::weft_sound &sound, uint32_t rate,
+                             const ::weft_host *host = nullptr) noexcept {
+    return weft_sound_resample(&sound, rate, host);
+}
+
+/** weft_sound_clear of weft/speech.h. */
+inline void sound_clear(::weft_sound &sound, const ::weft_host *host = nullptr) noexcept {
+    weft_sound_clear(&sound, host);
+}
+
 /** weft_record_kind_name of weft/receipt.h. */
 [[nodiscard]] inline const char *record_kind_name(::weft_record_kind kind) noexcept {
     return weft_record_kind_name(kind);
@@ -3994,6 +4086,10 @@ using rank_params = ::weft_rank_params;
 using term = ::weft_term;
 using search_params = ::weft_search_params;
 using text_part = ::weft_text_part;
+using sound = ::weft_sound;
+using transcriber_info = ::weft_transcriber_info;
+using transcript_params = ::weft_transcript_params;
+using segment = ::weft_segment;
 using receipt_params = ::weft_receipt_params;
 using record_info = ::weft_record_info;
 using proof_info = ::weft_proof_info;

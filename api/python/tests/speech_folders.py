@@ -12,6 +12,8 @@ import tokenizers
 import torch
 import transformers
 from tokenizers import decoders, models, pre_tokenizers, trainers
+from transformers.generation import logits_process
+from transformers.models.whisper import generation_whisper as whisper
 
 import random_weights
 
@@ -100,6 +102,46 @@ class Folder:
         with torch.no_grad():
             found = exact.generate(self.features(samples), max_new_tokens=count, do_sample=False, **given)[0].tolist()
         return [token for token in found if token != config.eos_token_id]
+
+    def _timed(self, samples, language):
+        """Greedy tokens of a window with time stamps, by transformers' own masks, but for the one that ends them."""
+        exact = self._exact()
+        config = exact.generation_config
+        ids = torch.tensor([[config.decoder_start_token_id, self.special(language), self.special("transcribe")]])
+        begin, hidden = ids.shape[1], exact.model.encoder(self.features(samples))
+        masks = [logits_process.SuppressTokensAtBeginLogitsProcessor(config.begin_suppress_tokens, begin),
+                 logits_process.SuppressTokensLogitsProcessor(config.suppress_tokens),
+                 logits_process.WhisperTimeStampLogitsProcessor(config, begin_index=begin)]
+        while ids.shape[1] < exact.config.max_target_positions:
+            scores = exact(encoder_outputs=hidden, decoder_input_ids=ids).logits[:, -1]
+            for mask in masks:
+                scores = mask(ids, scores)
+            if int(scores.argmax()) == config.eos_token_id:
+                break
+            ids = torch.cat([ids, scores.argmax(-1, keepdim=True)], 1)
+        return ids[0, begin:]
+
+    def segments(self, samples, language):
+        """(begin, end, tokens) of a sound, as generate parts it: a window begins where the last whole segment ends."""
+        window, first = self.extractor.n_samples, self.special("notimestamps") + 1
+        found, at = [], 0
+        while at < len(samples):
+            part = samples[at:at + window]
+            with torch.no_grad():
+                tokens = self._timed(part, language)
+            parted, frames = whisper.WhisperGenerationMixin._retrieve_segment(
+                tokens, [None], torch.zeros(1, dtype=torch.float64), first, torch.tensor([len(part) / 160]), 0.02, 0.01, 2, 0,
+                0, False, torch.zeros(1, 0))
+            for segment in parted:
+                ids = segment["tokens"].tolist()
+                if len(parted) > 1 or frames * 160 != len(part):  # the last of several has the next one's stamp, too
+                    ids = ids[:-1] if ids[-2:-1] and ids[-2] >= first and ids[-1] >= first else ids
+                if max(ids) <= first:  # it says nothing of its end
+                    segment["end"] = len(part) / RATE
+                ends = [min(round(float(segment[name]) * RATE), len(part)) + at for name in ("start", "end")]
+                found.append((*(end / RATE for end in ends), ids))
+            at += min(int(float(frames) * 160), len(part))
+        return found
 
     def text(self, tokens):
         """Without special tokens."""

@@ -92,6 +92,8 @@ classes.predict([(query, passage) for passage in passages])
 classes.predict([(query, passage) for passage in passages], apply_softmax=True).argmax(axis=1)
 """.strip().splitlines()
 
+NEAR = 2e-6  # of floats of 32 bits, whose distances grow with them: Manhattan's similarities are sums of absolute values
+
 REFUSED = (("SentenceTransformer(folder).start_multi_process_pool()", "pool"),
            ("SentenceTransformer(folder).encode(sentences, output_value=None)", "output_value"),
            ("SentenceTransformer(folder, model_kwargs={'torch_dtype': 'bfloat16'})", "torch_dtype"),
@@ -146,10 +148,12 @@ def same(ours, other, line):
         same(list(ours.values()), list(other.values()), line)
     elif isinstance(other, (np.ndarray, np.generic, torch.Tensor)):
         assert type(ours) is type(other) and ours.shape == other.shape and ours.dtype == other.dtype, line
-        near = 1 if "int8" in str(other.dtype) and "precision=\"int8\"" in line else 2e-6
-        assert np.abs(np.asarray(ours, np.float64) - np.asarray(other, np.float64)).max(initial=0) <= near, line
+        expected = np.asarray(other, np.float64)
+        bytes_alone = "int8" in str(other.dtype) and "precision=\"int8\"" in line
+        near = 1 if bytes_alone else NEAR * max(1, np.abs(expected).max(initial=0))
+        assert np.abs(np.asarray(ours, np.float64) - expected).max(initial=0) <= near, line
     elif isinstance(other, float):
-        assert type(ours) is float and abs(ours - other) <= 2e-6, line
+        assert type(ours) is float and abs(ours - other) <= NEAR * max(1, abs(other)), line
     elif isinstance(other, (str, int, bool)) or other is None:
         assert ours == other, line
 

@@ -17,6 +17,15 @@ COUNT = 20
 WINDOW = 2 * RATE
 
 
+def plain(model, sound, *rest, **named):
+    """Without time stamps."""
+    return model.transcribe(sound, *rest, times=False, **named)
+
+
+def plain_stream(model, sound, *rest, **named):
+    return model.transcribe_stream(sound, *rest, times=False, **named)
+
+
 @pytest.fixture(scope="module")
 def speech(tmp_path_factory, device):
     """A folder that writes three languages, and its model."""
@@ -27,7 +36,7 @@ def speech(tmp_path_factory, device):
 
 def expect_tokens(folder, model, samples, language=None, task="transcribe"):
     """One window has transformers' tokens."""
-    found = model.transcribe(samples, RATE, language, task == "translate", COUNT)
+    found = plain(model, samples, RATE, language, task == "translate", COUNT)
     expected = folder.tokens(samples, COUNT, language, task)
     [segment] = found.segments
     assert list(segment.tokens) == expected
@@ -94,7 +103,7 @@ def test_languages_are_found(speech):
     expected = [folder.language(samples) for samples in sounds]
     assert len(set(expected)) == 2  # or else this test would see nothing
     for samples, language in zip(sounds, expected):
-        assert model.transcribe(samples, RATE, tokens=COUNT) == expect_tokens(folder, model, samples, language)
+        assert plain(model, samples, RATE, tokens=COUNT) == expect_tokens(folder, model, samples, language)
 
 
 def test_all_positions(speech):
@@ -102,11 +111,10 @@ def test_all_positions(speech):
     folder, model = speech
     samples = noise(16000, 1)
     expected = folder.tokens(samples, 36, "en")
-    [segment] = model.transcribe(samples, RATE, "en").segments
-    assert len(expected) == 36 and list(segment.tokens[:36]) == expected
-    assert len(segment.tokens) in (36, 37) and segment.is_cut  # the last one need not be read
+    [segment] = plain(model, samples, RATE, "en").segments
+    assert len(expected) == 36 and list(segment.tokens) == expected and segment.is_cut
     with pytest.raises(weft.InvalidArgument, match="tokens"):
-        model.transcribe(samples, RATE, "en", tokens=38)
+        plain(model, samples, RATE, "en", tokens=37)
 
 
 @pytest.mark.parametrize("sizes", [
@@ -130,9 +138,9 @@ def test_one_language(tmp_path, device):
         for seed in range(3):
             assert expect_tokens(folder, model, noise(20000, seed)).language is None
         with pytest.raises(weft.InvalidArgument, match="language"):
-            model.transcribe(noise(20000), RATE, "en")
+            plain(model, noise(20000), RATE, "en")
         with pytest.raises(weft.InvalidArgument, match="translates"):
-            model.transcribe(noise(20000), RATE, translate=True)
+            plain(model, noise(20000), RATE, translate=True)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -163,7 +171,7 @@ def long_sound():
 def test_windows(speech, long_sound):
     """The borders lie in the last sixth of each window, and each segment has the tokens of its samples."""
     folder, model = speech
-    found = model.transcribe(long_sound, RATE, "de", tokens=COUNT)
+    found = plain(model, long_sound, RATE, "de", tokens=COUNT)
     segments = found.segments
     borders = [0.0, *(segment.end for segment in segments)]
     assert [segment.begin for segment in segments] == borders[:-1]
@@ -174,12 +182,30 @@ def test_windows(speech, long_sound):
         samples = long_sound[round(segment.begin * RATE):round(segment.end * RATE)]
         assert list(segment.tokens) == folder.tokens(samples, COUNT, "de")
     assert found.text == "".join(segment.text for segment in segments)
-    assert [len(model.transcribe(noise(count), RATE, "de", tokens=2).segments) for count in (WINDOW, WINDOW + 1)] == [1, 2]
+    assert [len(plain(model, noise(count), RATE, "de", tokens=2).segments) for count in (WINDOW, WINDOW + 1)] == [1, 2]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("latest", [None, 20])
+def test_time_stamps(tmp_path, device, language, latest):
+    """Segments and the windows behind them are those of transformers' rules: its masks of tokens, its way to part them."""
+    folder = Folder()
+    if latest is not None:
+        folder.module.generation_config.max_initial_timestamp_index = latest
+    parts = 0
+    with weft.load(folder.save(tmp_path), device) as model:
+        for seed in range(4):
+            samples = noise(2 * WINDOW + 1000 * seed, seed)
+            found = [(segment.begin, segment.end, list(segment.tokens)) for segment in
+                     model.transcribe(samples, RATE, language).segments]
+            assert found == folder.segments(samples, language)
+            parts += len(found)
+    assert parts > 12  # more than windows
 
 
 def test_the_first_window_says_the_language(speech, long_sound):
     folder, model = speech
-    found = model.transcribe(long_sound, RATE, tokens=2)
+    found = plain(model, long_sound, RATE, tokens=2)
     expected = folder.language(long_sound[:round(found.segments[0].end * RATE)])
     assert {segment.language for segment in found.segments} == {found.language} == {expected}
 
@@ -187,13 +213,13 @@ def test_the_first_window_says_the_language(speech, long_sound):
 def test_segments_come_one_by_one(speech, long_sound):
     """A transcript that another one interrupts goes on; one that is left ends."""
     _, model = speech
-    whole = model.transcribe(long_sound, RATE, "en", tokens=5)
-    segments = model.transcribe_stream(long_sound, RATE, "en", tokens=5)
+    whole = plain(model, long_sound, RATE, "en", tokens=5)
+    segments = plain_stream(model, long_sound, RATE, "en", tokens=5)
     first = next(segments)
-    left = model.transcribe_stream(long_sound, RATE, "en", tokens=5)
+    left = plain_stream(model, long_sound, RATE, "en", tokens=5)
     assert next(left) == first
     left.close()
-    assert model.transcribe(long_sound, RATE, "en", tokens=5) == whole
+    assert plain(model, long_sound, RATE, "en", tokens=5) == whole
     assert (first, *segments) == whole.segments
     assert str(whole) == whole.text.strip() and re.match(r"\[0\.0 to 1\.[89] s\] ", str(first))
 
@@ -201,13 +227,13 @@ def test_segments_come_one_by_one(speech, long_sound):
 def test_a_closed_model_ends_its_transcripts(speech, device, tmp_path, long_sound):
     folder, _ = speech
     model = weft.load(folder.save(tmp_path), device)
-    segments = model.transcribe_stream(long_sound, RATE, "en", tokens=3)
+    segments = plain_stream(model, long_sound, RATE, "en", tokens=3)
     next(segments)
     model.close()
     with pytest.raises(weft.InvalidArgument, match="closed"):
         next(segments)
     with pytest.raises(weft.InvalidArgument, match="closed"):
-        model.transcribe(long_sound, RATE)
+        plain(model, long_sound, RATE)
 
 
 # ---- sounds ----
@@ -220,11 +246,11 @@ def test_kinds_of_sounds(speech, tmp_path):
     floats = integers.astype(np.float32) / 32768
     path = tmp_path / "sound.wav"
     path.write_bytes(wav_of(integers))
-    whole = model.transcribe(floats, RATE, "en", tokens=COUNT)
+    whole = plain(model, floats, RATE, "en", tokens=COUNT)
     stereo = wav_of(np.stack([floats, np.zeros_like(floats)], 1) * 2)
     for sound, rate in ((integers, RATE), (floats.astype(np.float64), RATE), (torch.as_tensor(floats), RATE), (path, None),
                         (str(path), None), (path.read_bytes(), None), (bytearray(wav_of(floats)), None), (stereo, None)):
-        assert model.transcribe(sound, rate, "en", tokens=COUNT) == whole
+        assert plain(model, sound, rate, "en", tokens=COUNT) == whole
 
 
 @pytest.mark.parametrize("rate", [8000, 22050, 44100, 48000])
@@ -242,9 +268,9 @@ def test_other_rates(speech, rate):
     inner = slice(1000, -1000)
     found = np.frombuffer(ffi.buffer(samples, 4 * count), np.float32)
     assert abs(found - tones(count, RATE))[inner].max() <= 1e-3
-    expected = model.transcribe(found.copy(), RATE, "en", tokens=COUNT)
-    assert model.transcribe(given, rate, "en", tokens=COUNT) == expected
-    assert model.transcribe(wav_of(given, rate), language="en", tokens=COUNT) == expected
+    expected = plain(model, found.copy(), RATE, "en", tokens=COUNT)
+    assert plain(model, given, rate, "en", tokens=COUNT) == expected
+    assert plain(model, wav_of(given, rate), language="en", tokens=COUNT) == expected
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -253,9 +279,9 @@ def test_what_is_not_finite_is_refused(speech, value):
     samples = noise(3000)
     samples[7] = value
     with pytest.raises(weft.InvalidArgument, match="sound: expected finite samples, found .* at 7"):
-        model.transcribe(samples, RATE)
+        plain(model, samples, RATE)
     with pytest.raises(weft.BadFile, match="finite"):
-        model.transcribe(wav_of(samples))
+        plain(model, wav_of(samples))
 
 
 # ---- what is refused ----
@@ -264,14 +290,14 @@ def test_what_is_not_finite_is_refused(speech, value):
 def test_bad_requests(speech):
     _, model = speech
     with pytest.raises(weft.InvalidArgument, match="language"):
-        model.transcribe(noise(3000), RATE, "xx")
+        plain(model, noise(3000), RATE, "xx")
     with pytest.raises(weft.InvalidArgument, match="language"):
-        model.transcribe_stream(noise(3000), RATE, "english")  # at once
+        plain_stream(model, noise(3000), RATE, "english")  # at once
     with pytest.raises(weft.BadFile, match="sound"):
-        model.transcribe(wav_of(noise(3000))[:60])
+        plain(model, wav_of(noise(3000))[:60])
     with pytest.raises(weft.BadFile, match="sound: expected samples, found none"):
-        model.transcribe(wav_of(noise(0)))
-    assert model.transcribe(noise(3000), RATE, "en", tokens=1).segments[0].is_cut
+        plain(model, wav_of(noise(0)))
+    assert plain(model, noise(3000), RATE, "en", tokens=1).segments[0].is_cut
 
 
 @pytest.mark.parametrize("name", ["preprocessor_config.json", "generation_config.json", "tokenizer.json"])
@@ -279,7 +305,7 @@ def test_a_file_is_missing(speech, tmp_path, device, name):
     folder, _ = speech
     (folder.save(tmp_path) / name).unlink()
     with pytest.raises(weft.WeftError, match=name.split("_")[0].split(".")[0]), weft.load(tmp_path, device) as model:
-        model.transcribe(noise(3000), RATE)
+        plain(model, noise(3000), RATE)
 
 
 @pytest.mark.parametrize(("file", "fields"), [
@@ -294,7 +320,7 @@ def test_folders_that_contradict_themselves(speech, tmp_path, device, file, fiel
     folder, _ = speech
     edit(folder.save(tmp_path) / file, **fields)
     with pytest.raises(weft.WeftError) as raised, weft.load(tmp_path, device) as model:
-        model.transcribe(noise(3000), RATE)
+        plain(model, noise(3000), RATE)
     words = [*fields, "max_source_positions", "num_mel_bins", "decoder.layers.2", "conv1", "embed_positions",
              "WhisperForConditionalGeneration"]
     assert any(word in str(raised.value) for word in words), str(raised.value)
@@ -310,4 +336,4 @@ def test_another_tokenizer_is_refused(speech, tmp_path, device):
     folder, _ = speech
     with weft.load(folder.save(tmp_path), device, tokenizer=folder.tokenizer) as model, \
             pytest.raises(weft.Unsupported, match="tokenizer"):
-        model.transcribe(noise(3000), RATE)
+        plain(model, noise(3000), RATE)

@@ -27,6 +27,7 @@
     X(t5)                      \
     X(mt5)                     \
     X(umt5)                    \
+    X(whisper)                 \
     X(clip_text_model)         \
     X(clip_vision_model)       \
     X(siglip_text_model)       \
@@ -131,6 +132,9 @@ static inline bool weft_model_writes(const weft_model_info *info) {
     return (info->task == WEFT_TASK_CAUSAL_LM || info->task == WEFT_TASK_TEXT_TO_TEXT) &&
            info->vocabulary > 0;
 }
+
+/** Positions of the texts that a model makes. */
+uint32_t weft_model_text_positions(const weft_model *model);
 
 /** True if the model can take its tokens one by one. */
 bool weft_model_is_recurrent(const weft_model *model);

@@ -48,6 +48,8 @@ struct weft_model_family {
     /** Layers of the decoder of a text_to_text model, and the token that its texts begin with; null: there is none. */
     uint32_t (*decoder_layers)(const void *config);
     int32_t (*start_token)(const void *config);
+    /** Rows of the table of positions of that decoder; null: it has none. */
+    uint32_t (*decoder_positions)(const void *config);
     /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
 };

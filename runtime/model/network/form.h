@@ -78,6 +78,7 @@ typedef struct weft_attention_form {
     uint32_t
         groups; /**< of a packed matrix: each has heads / groups queries, then its keys, then values; 0: 1 */
     float scale;                      /**< of the scores; 0: 1/√head_size */
+    bool unbiased_keys;               /**< where queries and values have a bias */
     float cap;                        /**< a score s counts as cap·tanh(s/cap); 0: as it is */
     bool slopes;                      /**< ALiBi: scores fall with the distance */
     uint32_t head_norm;               /**< weft_head_norm */
@@ -129,6 +130,11 @@ typedef struct weft_image_form {
     bool class_token;  /**< a learned token stands before the patches */
     bool patch_bias;
 } weft_image_form;
+
+/** Speech in the tokens' place: two frames of its spectrum are one. */
+typedef struct weft_speech_form {
+    uint32_t bands; /**< of a frame; 0: the input is no speech */
+} weft_speech_form;
 
 /** Meaning of a classifier's outputs: problem_type of transformers. */
 typedef enum weft_problem {

@@ -101,13 +101,13 @@ struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x) {
     const uint32_t size = weft_network_head_size(config);
     const uint32_t kv_heads = weft_network_kv_heads(config);
     const bool bias = config->biases.attention;
-    return (struct weft_qkv){.query =
-                                 weft_build_map(builder, x, "query", d, form->heads * size, bias),
-                             .key = weft_build_map(builder, x, "key", d, kv_heads * size, bias),
-                             .value = weft_build_map(builder, x, "value", d, kv_heads * size, bias),
-                             .kv_heads = kv_heads,
-                             .scale = form->scale,
-                             .cap = form->cap};
+    return (struct weft_qkv){
+        .query = weft_build_map(builder, x, "query", d, form->heads * size, bias),
+        .key = weft_build_map(builder, x, "key", d, kv_heads * size, bias && !form->unbiased_keys),
+        .value = weft_build_map(builder, x, "value", d, kv_heads * size, bias),
+        .kv_heads = kv_heads,
+        .scale = form->scale,
+        .cap = form->cap};
 }
 
 /* Norms of queries and keys, then their positions. */

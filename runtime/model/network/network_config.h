@@ -72,6 +72,7 @@ typedef struct weft_network_config {
     weft_layer_form layer;
     weft_head_form head;
     weft_image_form image;
+    weft_speech_form speech;
 } weft_network_config;
 
 uint32_t weft_network_head_size(const weft_network_config *config);

@@ -29,6 +29,24 @@ int32_t weft_network_start_token(const struct weft_network *network) {
     return network->family->start_token(network->family_config);
 }
 
+static uint32_t positions_of(const struct weft_network *network) {
+    const struct weft_model_family *family = network->family;
+    return family->decoder_positions ? family->decoder_positions(network->family_config) : 0;
+}
+
+bool weft_network_has_positions(const struct weft_network *network) {
+    return positions_of(network) > 0;
+}
+
+bool weft_network_has_distances(const struct weft_network *network) {
+    return network->config.attention.distance_kinds > 0;
+}
+
+uint32_t weft_network_text_positions(const struct weft_network *network) {
+    const uint32_t positions = positions_of(network);
+    return positions > 0 ? positions : network->config.max_positions;
+}
+
 int32_t weft_network_distance_kind(const struct weft_network *network, uint32_t distance) {
     const weft_attention_form *form = &network->config.attention;
     return (int32_t)weft_distance_kind(distance, form->distance_kinds, form->farthest);
@@ -50,10 +68,22 @@ static void enter(struct weft_builder *builder, const char *part) {
     snprintf(builder->scope, sizeof builder->scope, "decoder.layers.%u%s", builder->layer, part);
 }
 
-static weft_tensor map(struct weft_builder *builder, weft_tensor x, const char *name) {
+static weft_tensor map(struct weft_builder *builder, weft_tensor x, const char *name, bool bias) {
     return weft_build_map(builder, x, name, builder->width,
-                          weft_network_memory_width(builder->network),
-                          builder->network->config.biases.attention);
+                          weft_network_memory_width(builder->network), bias);
+}
+
+static weft_tensor query_of(struct weft_builder *builder, weft_tensor x) {
+    return map(builder, x, "query", builder->network->config.biases.attention);
+}
+
+static weft_tensor key_of(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    return map(builder, x, "key", config->biases.attention && !config->attention.unbiased_keys);
+}
+
+static weft_tensor value_of(struct weft_builder *builder, weft_tensor x) {
+    return map(builder, x, "value", builder->network->config.biases.attention);
 }
 
 /* Attention of one token of each sequence, and the map behind it. */
@@ -76,26 +106,45 @@ weft_status weft_network_build_memory(weft_tensor *memory, struct weft_network *
                                       weft_graph *graph, const weft_model_inputs *inputs) {
     weft_shape shape = {.rank = 0};
     weft_tensor read = {0};
-    WEFT_TRY(weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL));
     WEFT_TRY(weft_network_build(&read, network, graph, inputs, WEFT_END_HEAD, NULL));
+    WEFT_TRY(weft_graph_get_tensor(graph, read, &shape, NULL));
     struct weft_builder builder = builder_of(network, graph, shape);
     for (uint32_t i = 0; i < layers_of(network) && builder.status == WEFT_OK; i++) {
         builder.layer = i;
         enter(&builder, ".cross");
-        memory[2 * (size_t)i] = map(&builder, read, "key");
-        memory[2 * (size_t)i + 1] = map(&builder, read, "value");
+        memory[2 * (size_t)i] = key_of(&builder, read);
+        memory[2 * (size_t)i + 1] = value_of(&builder, read);
     }
     return builder.status;
 }
 
 /* ---- a token ---- */
 
-/* The biases of scores by distance, [heads, 1, m + 1]. */
+/* Rows of tokens, [B, 1, width], with those of their positions where there is a table of these. */
+static weft_tensor embed(struct weft_builder *builder, const struct weft_cross_inputs *inputs) {
+    const struct weft_network *network = builder->network;
+    const weft_network_config *config = &network->config;
+    const uint32_t width = builder->width, positions = positions_of(network);
+    weft_embedding_params params = {.tokens = inputs->tokens};
+    weft_tensor out = {0};
+    params.table = weft_build_weight(builder, "embeddings.tokens.weight",
+                                     weft_shape_of(config->vocab_size, width));
+    if (positions > 0) {
+        params.types = inputs->position;
+        params.type_table =
+            weft_build_weight(builder, "decoder.positions.weight", weft_shape_of(positions, width));
+    }
+    out = WEFT_BUILT(builder, out, weft_graph_embedding(&out, builder->graph, &params));
+    return weft_build_scale(builder, out, config->embedding.scale);
+}
+
+/* The biases of scores by distance, [heads, 1, m + 1]; or none. */
 static weft_tensor distances(struct weft_builder *builder, weft_tensor kinds) {
     const weft_attention_form *form = &builder->network->config.attention;
     const weft_shape shape = weft_shape_of(form->distance_rows, form->heads);
     weft_shape count = {.rank = 0};
-    if (builder->score_bias.id != 0 && !form->distances_of_layers) {
+    const bool has_all = builder->score_bias.id != 0 && !form->distances_of_layers;
+    if (has_all || !weft_network_has_distances(builder->network)) {
         return builder->score_bias;
     }
     const struct weft_scope scope = weft_build_outside(builder);
@@ -145,9 +194,9 @@ static weft_tensor attend_to_own(struct weft_builder *builder, weft_tensor x, we
     enter(builder, "");
     weft_tensor read = weft_build_norm(builder, x, "mixer_norm", builder->width);
     enter(builder, ".mixer");
-    weft_tensor query = map(builder, read, "query");
-    weft_tensor key = map(builder, read, "key");
-    weft_tensor value = map(builder, read, "value");
+    weft_tensor query = query_of(builder, read);
+    weft_tensor key = key_of(builder, read);
+    weft_tensor value = value_of(builder, read);
     rows[0] = weft_build_reshape(builder, key, shape);
     rows[1] = weft_build_reshape(builder, value, shape);
     const weft_attention_params params = {.heads = config->attention.heads,
@@ -169,7 +218,7 @@ static weft_tensor attend_to_memory(struct weft_builder *builder, weft_tensor x,
     const weft_attention_params params = {.heads = config->attention.heads,
                                           .scale = config->attention.scale,
                                           .lengths = inputs->lengths};
-    weft_tensor query = map(builder, read, "query");
+    weft_tensor query = query_of(builder, read);
     return add(builder, x, attend(builder, query, memory[0], memory[1], &params));
 }
 
@@ -187,7 +236,7 @@ weft_status weft_network_build_cross_step(weft_tensor *out, weft_tensor *rows,
     weft_tensor made[MOST_MEMORY];
     WEFT_TRY(weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL));
     struct weft_builder builder = builder_of(network, graph, shape);
-    weft_tensor x = weft_build_embedding(&builder, weft_model_inputs(.tokens = inputs->tokens));
+    weft_tensor x = embed(&builder, inputs);
     for (uint32_t i = 0; i < layers_of(network) && builder.status == WEFT_OK; i++) {
         builder.layer = i;
         x = attend_to_own(&builder, x, &made[2 * (size_t)i], inputs);
@@ -200,4 +249,33 @@ weft_status weft_network_build_cross_step(weft_tensor *out, weft_tensor *rows,
     *rows = WEFT_BUILT(&builder, *rows,
                        weft_graph_concat(rows, graph, made, weft_network_memory_count(network), 0));
     return builder.status;
+}
+
+/* ---- both ---- */
+
+/* With a cache of one token. */
+static weft_status add_step_inputs(struct weft_cross_inputs *step, weft_graph *graph,
+                                   const struct weft_network *network) {
+    const weft_shape cache =
+        weft_shape_of(1, weft_network_memory_count(network), 1, weft_network_memory_width(network));
+    WEFT_TRY(weft_graph_input(&step->tokens, graph, "token", WEFT_I32, weft_shape_of(1, 1)));
+    WEFT_TRY(weft_network_has_distances(network)
+                 ? weft_graph_input(&step->kinds, graph, "kinds", WEFT_I32, weft_shape_of(2))
+                 : WEFT_OK);
+    WEFT_TRY(
+        weft_network_has_positions(network)
+            ? weft_graph_input(&step->position, graph, "position", WEFT_I32, weft_shape_of(1, 1))
+            : WEFT_OK);
+    WEFT_TRY(weft_graph_input(&step->filled, graph, "filled", WEFT_I32, weft_shape_of(1)));
+    return weft_graph_input(&step->cache, graph, "cache", WEFT_F32, cache);
+}
+
+weft_status weft_network_build_both(weft_tensor *out, struct weft_network *network,
+                                    weft_graph *graph, const weft_model_inputs *inputs) {
+    weft_tensor memory[MOST_MEMORY];
+    struct weft_cross_inputs step = {.memory = memory};
+    weft_tensor rows = {0};
+    WEFT_TRY(weft_network_build_memory(memory, network, graph, inputs));
+    WEFT_TRY(add_step_inputs(&step, graph, network));
+    return weft_network_build_cross_step(out, &rows, network, graph, &step);
 }

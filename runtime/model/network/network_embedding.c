@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The embedding of tokens or features, and the tables of positions. */
 #include <math.h>
+#include <stdio.h>
 
 #include "core/math/portable_math.h"
 #include "core/math/trig.h"
@@ -154,6 +155,37 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
     return weft_build_binary(builder, WEFT_BINARY_ADD, x, positions);
 }
 
+/* ---- speech ---- */
+
+/* x f32 [B, channels, l] by windows of three, of which every `stride`-th counts. */
+static weft_tensor convolve(struct weft_builder *builder, weft_tensor x, const char *name,
+                            uint32_t channels, uint32_t stride) {
+    const uint32_t d = builder->width;
+    char text[WEFT_SCOPE_SIZE];
+    weft_tensor out = none;
+    snprintf(text, sizeof text, "%s.weight", name);
+    weft_tensor weight = weft_build_weight(builder, text, weft_shape_of(d, channels, 3));
+    snprintf(text, sizeof text, "%s.bias", name);
+    const weft_conv_params params = {.bias = weft_build_weight(builder, text, weft_shape_of(d)),
+                                     .strides = {stride},
+                                     .before = {1},
+                                     .after = {1}};
+    out = WEFT_BUILT(builder, out, weft_graph_conv(&out, builder->graph, x, weight, &params));
+    return weft_build_activate(builder, out, builder->network->config.activation);
+}
+
+/* [B, n, 2 bands], two frames a token, to [B, n, d]: Radford et al., 2022, section 2.2. */
+static weft_tensor read_spectrum(struct weft_builder *builder, weft_tensor features) {
+    const uint32_t bands = builder->network->config.speech.bands;
+    const weft_shape swapped = weft_shape_of(0, 2, 1);
+    weft_tensor x = weft_build_reshape(builder, features,
+                                       weft_shape_of(builder->batch, 2 * builder->length, bands));
+    x = weft_build_permute(builder, x, swapped);
+    x = convolve(builder, x, "embeddings.first", bands, 1);
+    x = convolve(builder, x, "embeddings.second", builder->width, 2);
+    return weft_build_permute(builder, x, swapped);
+}
+
 weft_tensor weft_build_embedding(struct weft_builder *builder, const weft_model_inputs *inputs) {
     const weft_network_config *config = &builder->network->config;
     weft_tensor x = none;
@@ -161,6 +193,8 @@ weft_tensor weft_build_embedding(struct weft_builder *builder, const weft_model_
         x = weft_build_patches(builder, inputs->pixels);
     } else if (config->input == 0) {
         x = embed_tokens(builder, inputs);
+    } else if (config->speech.bands != 0) {
+        x = add_positions(builder, read_spectrum(builder, inputs->features));
     } else {
         x = weft_build_linear(builder, inputs->features, "embeddings.input", config->input_size,
                               config->hidden_size);

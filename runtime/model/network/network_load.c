@@ -116,29 +116,12 @@ static weft_status add_inputs(weft_model_inputs *inputs, const struct weft_netwo
     return weft_model_add_inputs(inputs, graph, batch, length, &info);
 }
 
-/* What of a decoder the encoder's graph has not. */
-static weft_status add_decoder(struct weft_network *network, weft_graph *graph,
-                               const weft_model_inputs *inputs) {
-    weft_tensor memory[(size_t)2 * WEFT_MAX_LAYERS];
-    struct weft_cross_inputs step = {.memory = memory};
-    const uint32_t count = weft_network_memory_count(network);
-    const weft_shape cache = weft_shape_of(1, count, 1, weft_network_memory_width(network));
-    weft_tensor out = {0}, rows = {0};
-    WEFT_TRY(weft_network_build_memory(memory, network, graph, inputs));
-    WEFT_TRY(weft_graph_input(&step.tokens, graph, "token", WEFT_I32, weft_shape_of(1, 1)));
-    WEFT_TRY(weft_graph_input(&step.kinds, graph, "kinds", WEFT_I32, weft_shape_of(2)));
-    WEFT_TRY(weft_graph_input(&step.filled, graph, "filled", WEFT_I32, weft_shape_of(1)));
-    WEFT_TRY(weft_graph_input(&step.lengths, graph, "lengths", WEFT_I32, weft_shape_of(1)));
-    WEFT_TRY(weft_graph_input(&step.cache, graph, "cache", WEFT_F32, cache));
-    return weft_network_build_cross_step(&out, &rows, network, graph, &step);
-}
-
 static weft_status ask_for_weights(struct weft_network *network, weft_graph *graph) {
     weft_model_inputs inputs = {0};
     weft_tensor out = {0};
     WEFT_TRY(add_inputs(&inputs, network, graph));
     return weft_network_memory_count(network) > 0
-               ? add_decoder(network, graph, &inputs)
+               ? weft_network_build_both(&out, network, graph, &inputs)
                : weft_network_build(&out, network, graph, &inputs, WEFT_END_HEAD, NULL);
 }
 

@@ -261,7 +261,10 @@ static weft_status step_cross(weft_decoder *decoder, const int32_t *tokens, floa
 /* The encoder reads the prompts; each sequence begins with the start token. */
 static weft_status prompt_cross(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
                                 const int32_t *lengths, float *logits) {
-    WEFT_TRY(weft_cross_decoder_read(decoder->cross, tokens, count, lengths));
+    WEFT_TRY(weft_cross_decoder_read(
+        decoder->cross,
+        &(struct weft_cross_source){.data = tokens, .count = count, .lengths = lengths}));
+    decoder->has_read = true;
     for (uint32_t b = 0; b < decoder->batch; b++) {
         decoder->given[b] = weft_cross_decoder_start(decoder->cross);
         decoder->next[b] = 1;
@@ -269,14 +272,24 @@ static weft_status prompt_cross(weft_decoder *decoder, const int32_t *tokens, ui
     return weft_cross_decoder_step(decoder->cross, decoder->given, 0, logits);
 }
 
+weft_status weft_decoder_read_features(weft_decoder *decoder, const float *features,
+                                       uint32_t count) {
+    weft_decoder_reset(decoder);
+    WEFT_TRY(weft_cross_decoder_read(
+        decoder->cross, &(struct weft_cross_source){.data = features, .count = count}));
+    decoder->has_read = true;
+    return WEFT_OK;
+}
+
 /* ---- both ---- */
 
 static weft_status check_model(const weft_decoder *decoder) {
     const weft_model_info *info = &decoder->model_info;
-    if (decoder->max_length > info->max_length) {
+    const uint32_t positions = weft_model_text_positions(decoder->model);
+    if (decoder->max_length > positions) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
                          "max_length %u is more than the model's %u positions", decoder->max_length,
-                         info->max_length);
+                         positions);
     }
     if (!weft_model_writes(info)) {
         return weft_fail(
@@ -295,8 +308,8 @@ static weft_status check_model(const weft_decoder *decoder) {
 
 static weft_status begin(weft_decoder *decoder, const weft_decoder_params *params) {
     WEFT_TRY(weft_model_get_info(decoder->model, &decoder->model_info));
-    decoder->max_length =
-        params && params->max_length ? params->max_length : decoder->model_info.max_length;
+    decoder->max_length = params && params->max_length ? params->max_length
+                                                       : weft_model_text_positions(decoder->model);
     WEFT_TRY(check_model(decoder));
     decoder->lengths = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->lengths);
     decoder->ended = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->ended);
@@ -368,7 +381,7 @@ static weft_status check_token(const weft_decoder *decoder, uint32_t sequence, i
 static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens) {
     for (uint32_t b = 0; b < decoder->batch; b++) {
         const bool ends = tokens[b] == WEFT_NO_TOKEN && decoder->lengths[b] > 0;
-        if (decoder->cross && decoder->lengths[b] == 0) {
+        if (decoder->cross && !decoder->has_read) {
             return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
                              "sequence %u has no prompt that the model's encoder would read", b);
         }
@@ -429,6 +442,12 @@ weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, floa
 
 static weft_status check_prompt(const weft_decoder *decoder, const int32_t *tokens, uint32_t count,
                                 const int32_t *lengths) {
+    if (decoder->model_info.input_size > 0) {
+        return weft_fail(
+            &decoder->host, WEFT_UNSUPPORTED,
+            "a prompt of tokens: expected the features that the model's encoder reads, "
+            "as weft_transcriber gives them");
+    }
     if (longest_of(decoder, decoder->lengths) > 0) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
                          "a prompt needs empty sequences, but they have %u tokens",
@@ -482,6 +501,7 @@ void weft_decoder_reset(weft_decoder *decoder) {
         decoder->lengths[b] = 0; /* states start anew at position 0 */
         decoder->ended[b] = false;
         decoder->is_clean = false;
+        decoder->has_read = false;
     }
 }
 

@@ -33,6 +33,7 @@ struct weft_decoder {
     uint64_t state_bytes;
     bool is_clean; /* states have nothing of texts before those that the sequences have */
     struct weft_cross_decoder *cross; /* of a text_to_text model, in place of the plans; or null */
+    bool has_read;                    /* with it: the encoder has, so that texts can begin */
     /* The tokens that each sequence has: what is evaluated again, and what a state's file has; of none with `cross` */
     int32_t *tokens;     /* [batch, token_room] */
     uint32_t token_room; /* grows up to max_length, which the model's file may choose */
@@ -45,6 +46,13 @@ struct weft_decoder {
 
 /** Room for so many tokens of each sequence. */
 weft_status weft_decoder_make_room(weft_decoder *decoder, uint32_t length);
+
+/**
+ * Resets the decoder of a model whose encoder reads features, and has it read features f32 [batch, count, input_size], count being the model's
+ * exact_length. The texts' tokens follow, all by weft_decoder_step.
+ */
+weft_status weft_decoder_read_features(weft_decoder *decoder, const float *features,
+                                       uint32_t count);
 
 /**
  * Before the first token of all sequences: zeros in all states but rings, of which only rows of the sequence's own tokens are saved. So no

@@ -70,6 +70,11 @@ static weft_status begin(weft_generator *generator, weft_device *device,
         return weft_decoder_create(&generator->decoder, generator->model, device,
                                    NULL); /* says why not */
     }
+    if (info->input_size > 0) {
+        return weft_fail(&generator->host, WEFT_UNSUPPORTED,
+                         "prompts: expected a model that reads texts, found one that reads speech: "
+                         "weft_transcriber, weft transcribe and transcribe in Python give it that");
+    }
     if (params->state) {
         WEFT_TRY(weft_generator_open_state(generator, device, params));
     }

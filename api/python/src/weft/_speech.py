@@ -28,7 +28,7 @@ _MOST_SAMPLES = 2**30 - 16  # of a WAV file in memory, whose sizes have 32 bits
 
 @dataclasses.dataclass(frozen=True)
 class Segment:
-    """What is said in a part of a sound, of at most the model's window."""
+    """What is said in a part of a sound, of at most the model's window: from one time stamp to another."""
 
     begin: float
     """Where it begins, in seconds."""
@@ -37,7 +37,7 @@ class Segment:
     language: str | None
     """Its code, such as "en"; None where the model writes one language."""
     tokens: tuple[int, ...]
-    """Of the text alone."""
+    """Of the text, with its time stamps."""
     is_cut: bool
     """Whether it has as many tokens as it may, and goes on."""
 
@@ -194,7 +194,7 @@ class Run:
     """A transcript in the making. It is begun at once, so that what is wrong is said at once."""
 
     def __init__(self, model: Model, sound: Any, rate: int | None, language: str | None, translate: bool,
-                 tokens: int | None) -> None:
+                 tokens: int | None, times: bool) -> None:
         code = None if language is None else ffi.new("char[]", _checks.text(language, "language").encode())
         most = 0 if tokens is None else _checks.whole(tokens, "tokens", 1)
         self._sound = Sound(sound, rate)
@@ -208,7 +208,7 @@ class Run:
                 raise errors.BadFile("sound: expected samples, found none")
             self._params = (code, samples, ffi.new("weft_transcript_params *", {
                 "samples": samples, "count": count, "language": ffi.NULL if code is None else code,
-                "translates": bool(translate), "tokens": most}))
+                "translates": bool(translate), "without_times": not times, "tokens": most}))
             with model._handle.lock, self._transcriber.handle.lock:
                 check(lib.weft_transcriber_begin(self._transcriber.handle.get(), self._params[-1]))
         except BaseException:
@@ -220,21 +220,23 @@ class Run:
         if one is not None:
             self._model._transcribers.give_back(one)
 
-    def _step(self, one: Transcriber) -> Segment:
-        """The next window."""
+    def _step(self, one: Transcriber) -> list[Segment]:
+        """Those of the next window."""
+        segments = []
         found = ffi.new("weft_segment *")
         with self._model._handle.lock, one.handle.lock:
             check(lib.weft_transcriber_step(one.handle.get(), self._done))
-            check(lib.weft_transcriber_get_segment(one.handle.get(), self._index, found))
-            self._index += 1
-            tokens = tuple(ffi.unpack(found.tokens, found.token_count)) if found.token_count else ()
-            return Segment(found.begin / one.rate, found.end / one.rate, text_of(found.text),
-                           text_of(found.language) or None, tokens, bool(found.is_cut))
+            while lib.weft_transcriber_get_segment(one.handle.get(), self._index, found) == lib.WEFT_OK:
+                self._index += 1
+                tokens = tuple(ffi.unpack(found.tokens, found.token_count)) if found.token_count else ()
+                segments.append(Segment(found.begin / one.rate, found.end / one.rate, text_of(found.text),
+                                        text_of(found.language) or None, tokens, bool(found.is_cut)))
+        return segments
 
     def __iter__(self) -> Iterator[Segment]:
         try:
             while self._transcriber is not None and not self._done[0]:
-                yield self._step(self._transcriber)
+                yield from self._step(self._transcriber)
         finally:
             self._end()
 

@@ -728,11 +728,11 @@ class Model:
         return _speech.described(self).languages
 
     def transcribe(self, sound: Any, rate: int | None = None, language: str | None = None, translate: bool = False,
-                   tokens: int | None = None) -> Transcript:
+                   tokens: int | None = None, times: bool = True) -> Transcript:
         """What is said in a sound. The same sound gives the same text on every device.
 
-        A sound longer than a window, of 30 seconds, is cut where it is quietest in the last sixth of each: what is said there
-        may be lost. Each token is the most likely one, and none is a time stamp.
+        The model reads windows of 30 seconds, and parts the text of each by time stamps, behind the last of which the next
+        window begins. Each token is the most likely one.
 
         Args:
             sound: the path of a WAV file, or its bytes; or an array [n] of samples of one channel, of floats from -1 to 1 or
@@ -741,13 +741,15 @@ class Model:
             language: a code among `languages`; None: the one that is found in the first window.
             translate: writes English, whatever is spoken.
             tokens: at most so many for a window; None: as many as the model has positions for.
+            times: False: without time stamps each window is one segment, and a longer sound is cut where it is quietest in
+                the last sixth of each: what is said there may be lost.
         """
-        return _speech.transcript_of(self.transcribe_stream(sound, rate, language, translate, tokens))
+        return _speech.transcript_of(self.transcribe_stream(sound, rate, language, translate, tokens, times))
 
     def transcribe_stream(self, sound: Any, rate: int | None = None, language: str | None = None, translate: bool = False,
-                          tokens: int | None = None) -> Iterator[Segment]:
+                          tokens: int | None = None, times: bool = True) -> Iterator[Segment]:
         """The segments that `transcribe` gives, as they are made. Arguments as of that."""
-        return iter(_speech.Run(self, sound, rate, language, translate, tokens))
+        return iter(_speech.Run(self, sound, rate, language, translate, tokens, times))
 
 
 def _sigmoid(value: float) -> float:

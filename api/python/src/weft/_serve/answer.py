@@ -25,6 +25,8 @@ class Answer:
                  seed: int | None = None, is_long: bool = False) -> None:
         self._body, self.digest, self._cut, self._seed = body, digest, cut or [], seed
         self.is_long = is_long
+        self.kind = "application/json"
+        """Of its text, for the header Content-Type."""
 
     def text(self) -> bytes:
         """The object's JSON."""
@@ -39,6 +41,24 @@ class Answer:
         if self._seed is not None:
             found.append((b"weft-seed", str(self._seed)))
         return [(name, value.encode()) for name, value in found]
+
+
+class Plain(Answer):
+    """A text that is no JSON.
+
+    Args:
+        text: all of it.
+        digest: as of other answers.
+    """
+
+    def __init__(self, text: str, digest: str) -> None:
+        super().__init__(dict, digest=digest)
+        self._text = text
+        self.kind = "text/plain; charset=utf-8"
+
+    def text(self) -> bytes:
+        """The text's bytes."""
+        return self._text.encode()
 
 
 class Events:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import functools
 import hmac
 import json
 import logging
@@ -12,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Union
 
-from . import completions, metrics, ranks, vectors
+from . import completions, forms, metrics, ranks, speech, vectors
 from .answer import Answer, Events
 from .exchange import Exchange, Gone, Receive, Scope, Send
 from .failure import Failure, of_error
@@ -29,6 +30,8 @@ Endpoint = Callable[[Served, Fields], Awaitable[Union[Answer, Events]]]
 POSTS: dict[str, Endpoint] = {
     "/v1/embeddings": vectors.embeddings, "/v1/completions": completions.completions,
     "/v1/chat/completions": completions.chat, "/v1/rerank": ranks.rerank, "/rerank": ranks.rerank, "/v2/rerank": ranks.rerank}
+FORMS: dict[str, Endpoint] = {
+    "/v1/audio/transcriptions": speech.transcriptions, "/v1/audio/translations": speech.translations}
 GETS = ("/v1/models", "/health", "/metrics")
 _ONE_MODEL = "/v1/models/"  # and its name
 
@@ -117,7 +120,7 @@ class Application:
             exchange.status = exchange.status or 499
         finally:
             exchange.release()
-            path = exchange.path if exchange.path in POSTS or exchange.path in GETS else "other"
+            path = exchange.path if any(exchange.path in some for some in (POSTS, FORMS, GETS)) else "other"
             self._metrics.add("weft_requests_total", path=path, status=str(exchange.status))
             self._metrics.time("weft_request_seconds", time.monotonic() - begin, path=path)
 
@@ -135,7 +138,7 @@ class Application:
             await exchange.refuse(failure)
 
     async def _routed(self, exchange: Exchange) -> None:
-        wanted = "POST" if exchange.path in POSTS else "GET" if exchange.path in GETS else None
+        wanted = "POST" if exchange.path in POSTS or exchange.path in FORMS else "GET" if exchange.path in GETS else None
         if exchange.path == "/health" and exchange.method == wanted:
             await self._health(exchange)
             return
@@ -146,7 +149,7 @@ class Application:
             await exchange.answer(405, json.dumps(Failure(405, f"expected {wanted or 'GET'}").body()).encode(),
                                   [(b"allow", (wanted or "GET").encode())])
         elif wanted == "POST":
-            await self._post(exchange, POSTS[exchange.path])
+            await self._post(exchange)
         elif exchange.path == "/metrics":
             await exchange.answer(200, self._metrics.text().encode(), kind=metrics.CONTENT_TYPE)
         else:
@@ -182,26 +185,30 @@ class Application:
                           code="model_not_found")
         return self.models[name]
 
-    async def _post(self, exchange: Exchange, endpoint: Endpoint) -> None:
+    async def _post(self, exchange: Exchange) -> None:
         if self.stopping:
             raise Failure(503, "the server is being stopped", code="stopping")
         kind = exchange.headers.get(b"content-type", b"").split(b";")[0].strip().lower()
-        if kind != b"application/json":  # which no page of another site can send unasked
-            raise Failure(415, "expected the header Content-Type: application/json")
+        is_form = exchange.path in FORMS
+        if kind != (forms.KIND if is_form else b"application/json"):
+            raise Failure(415, f"expected the header Content-Type: {'multipart/form-data' if is_form else 'application/json'}")
+        if is_form and b"origin" in exchange.headers:  # JSON no page of another site can send unasked; a form it can
+            raise Failure(403, "expected no header Origin: forms are not taken from pages")
         self._requests.take(1)
         try:
             body = await exchange.body()
-            fields = Fields(await self._parsed(body))
+            fields = Fields(await self._parsed(exchange, body, is_form))
             del body
             model = fields.need("model", fields.text("model"))
-            await self._answered(exchange, endpoint(self._model(model), fields))
+            await self._answered(exchange, (FORMS if is_form else POSTS)[exchange.path](self._model(model), fields))
         finally:
             self._requests.give(1)
 
-    async def _parsed(self, body: bytes) -> dict[str, Any]:
+    async def _parsed(self, exchange: Exchange, body: bytes, is_form: bool) -> dict[str, Any]:
+        read = functools.partial(forms.parsed, exchange.headers[b"content-type"]) if is_form else parsed
         if len(body) <= _LONG_BODY:
-            return parsed(body)
-        return await asyncio.get_running_loop().run_in_executor(self._long_bodies, parsed, body)
+            return read(body)
+        return await asyncio.get_running_loop().run_in_executor(self._long_bodies, read, body)
 
     async def _answered(self, exchange: Exchange, asked: Awaitable[Answer | Events]) -> None:
         """Answers within the time, and only while the client waits."""
@@ -227,4 +234,4 @@ class Application:
         else:
             loop = asyncio.get_running_loop()
             body = await loop.run_in_executor(self._answers, found.text) if found.is_long else found.text()
-            await exchange.answer(200, body, found.headers())
+            await exchange.answer(200, body, found.headers(), found.kind)

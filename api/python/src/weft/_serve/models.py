@@ -12,7 +12,7 @@ from typing import Any
 from .. import _hub, _texts, errors
 from ..device import Device
 from ..model import Model, load
-from . import generation, ranks
+from . import generation, ranks, speech
 from .failure import Failure
 from .limits import Limits
 from .metrics import Metrics
@@ -47,6 +47,7 @@ class Served:
         self._vectors = Vectors(model, making.pooling, making.normalize) if not self.writes and (
             model.info.task == "embed" or making.pooling is not None) else None
         self._ranks = self._vectors is not None or (model.info.task in ("classify", "regress") and model.info.label_count == 1)
+        self.hears = model.info.task == "text_to_text" and model.info.input_size > 0
         self._check()
         self.prompts = _texts.prompts_of(model) if self._vectors is not None else {}
         self.template: Template | None = template_of(folder) if self.writes else None
@@ -56,9 +57,10 @@ class Served:
 
     def _check(self) -> None:
         info = self.model.info
-        if not (self.writes or self._vectors or self._ranks):
+        if not (self.writes or self._vectors or self._ranks or self.hears):
             raise errors.Unsupported(
-                f"{self.name}: expected a model that gives vectors, ranks texts or writes them, found task {info.task}"
+                f"{self.name}: expected a model that gives vectors, ranks texts, writes them or reads speech, found task "
+                f"{info.task}"
                 + (": --pooling mean, for example, makes vectors of it" if info.task == "hidden" else ""))
         if info.tokenizer == "none":
             raise errors.Unsupported(f"{self.name}: expected a model with a tokenizer, found none in its folder")
@@ -69,6 +71,8 @@ class Served:
             return generation.work(self.model, jobs)
         if jobs[0].key == ranks.KEY:
             return ranks.work(self.model, jobs)
+        if jobs[0].key == speech.KEY:
+            return speech.work(self.model, jobs)
         assert self._vectors is not None
         return self._vectors.work(jobs)
 
@@ -76,7 +80,8 @@ class Served:
 
     def _refusal(self, what: str) -> Failure:
         able = [path for path, has in (("/v1/embeddings", self._vectors), ("/v1/rerank", self._ranks),
-                                       ("/v1/completions", self.writes), ("/v1/chat/completions", self.template)) if has]
+                                       ("/v1/completions", self.writes), ("/v1/chat/completions", self.template),
+                                       ("/v1/audio/transcriptions", self.hears)) if has]
         return Failure(400, f"model: {self.name} does not {what}: it has {', '.join(able)}", param="model",
                        code="model_not_supported")
 
@@ -90,6 +95,11 @@ class Served:
         """Refuses a model that ranks nothing."""
         if not self._ranks:
             raise self._refusal("rank texts")
+
+    def need_speech(self) -> None:
+        """Refuses a model that reads no speech."""
+        if not self.hears:
+            raise self._refusal("read speech")
 
     def need_writing(self) -> None:
         """Refuses a model that writes nothing."""
