@@ -101,23 +101,27 @@ static weft_status prepare_sound(transcribe_state *state, const char *file) {
 /* ---- segments ---- */
 
 /* "01:02:03,456" of SubRip. */
-static void print_clock(const transcribe_state *state, uint64_t sample, const char *end) {
+static void print_clock(const transcribe_state *state, uint64_t sample) {
     const uint64_t ms = (sample * 1000 + state->info.rate / 2) / state->info.rate;
-    weft_cli_print(stdout, "%02u:%02u:%02u,%03u%s", (unsigned)(ms / 3600000),
-                   (unsigned)(ms / 60000 % 60), (unsigned)(ms / 1000 % 60), (unsigned)(ms % 1000),
-                   end);
+    weft_cli_print(stdout, "%02u:%02u:%02u,%03u", (unsigned)(ms / 3600000),
+                   (unsigned)(ms / 60000 % 60), (unsigned)(ms / 1000 % 60), (unsigned)(ms % 1000));
 }
 
-/* On a line, without the space that its first word begins with. */
+/* On a line, without the space that its first word begins with; of subtitles with what stands around it. */
 static void print_segment(transcribe_state *state, const weft_segment *segment, uint32_t number,
                           const char *file) {
-    if (state->options->subtitles) {
+    const bool subtitles = state->options->subtitles;
+    if (subtitles) {
         weft_cli_print(stdout, "%u\n", number + 1);
-        print_clock(state, segment->begin, " --> ");
-        print_clock(state, segment->end, "\n");
+        print_clock(state, segment->begin);
+        weft_cli_print(stdout, " --> ");
+        print_clock(state, segment->end);
+        weft_cli_print(stdout, "\n");
     }
-    weft_cli_print(stdout, "%s\n%s", segment->text + strspn(segment->text, " "),
-                   state->options->subtitles ? "\n" : "");
+    weft_cli_print(stdout, "%s\n", segment->text + strspn(segment->text, " "));
+    if (subtitles) {
+        weft_cli_print(stdout, "\n");
+    }
     state->open = fflush(stdout) == 0;
     if (segment->is_cut) {
         weft_cli_print(stderr,
@@ -214,13 +218,18 @@ static void clear_file(transcribe_state *state) {
 }
 
 /* What the model refuses is the command line's fault: a language that it does not know, a translation, too many tokens. */
-static int write_down(transcribe_state *state, const char *file) {
+static int begin_transcript(transcribe_state *state, const float *samples, uint64_t count) {
     const transcribe_options *options = state->options;
     const weft_transcript_params *params =
-        weft_transcript_params(.samples = state->sound.samples, .count = state->sound.count,
-                               .language = options->language, .translates = options->translates,
+        weft_transcript_params(.samples = samples, .count = count, .language = options->language,
+                               .translates = options->translates,
                                .without_times = options->without_times, .tokens = options->tokens);
-    WEFT_CLI_TRY(weft_cli_exit_code(weft_transcriber_begin(state->transcriber, params)));
+    return weft_cli_exit_code(weft_transcriber_begin(state->transcriber, params));
+}
+
+static int write_down(transcribe_state *state, const char *file) {
+    const transcribe_options *options = state->options;
+    WEFT_CLI_TRY(begin_transcript(state, state->sound.samples, state->sound.count));
     if (options->file_count > 1 && !options->common.json) {
         weft_cli_print(stdout, "%s:\n", name_of(file));
     }
@@ -248,7 +257,10 @@ static int run_file(transcribe_state *state, const char *file) {
 }
 
 static int run_files(transcribe_state *state) {
+    static const float silence[1];
     const transcribe_options *options = state->options;
+    WEFT_CLI_TRY(
+        begin_transcript(state, silence, 1)); /* what is refused is so before a file is read */
     uint32_t done = 0;
     while (done < options->file_count && state->whole && state->open && !weft_cli_stopped()) {
         const int exit_code = run_file(state, options->files[done++]);
@@ -352,7 +364,10 @@ int weft_cli_transcribe(int argc, char **argv) {
         options.model = paths[0];
         options.files = paths + 1;
         options.file_count = (uint32_t)found - 1;
-        exit_code = run(&options);
+        exit_code =
+            options.subtitles && (options.common.json || options.file_count > 1)
+                ? weft_cli_usage_error(&syntax, "--srt takes a single file, and excludes --json")
+                : run(&options);
     }
     free(paths);
     return exit_code;

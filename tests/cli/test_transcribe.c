@@ -6,13 +6,14 @@
 #include "cli/place.h"
 #include "cli/whisper_folder.h"
 
-#define FNET WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
+#define PLAIN "transcribe '" WHISPER "' --without-times "
+#define FNET  WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 
 enum { TOKENS = 10 }; /* of tests/reference/make_speech_golden.py */
 
-/* The object of "transcribe MODEL ARGUMENTS --json". */
+/* The object of "transcribe MODEL --without-times ARGUMENTS --json". */
 static json_t *transcribe(const char *environment, const char *arguments) {
-    json_t *report = run_json(environment, "transcribe '" WHISPER "' %s", arguments);
+    json_t *report = run_json(environment, PLAIN "%s", arguments);
     return report;
 }
 
@@ -86,6 +87,60 @@ PLACE_TEST(the_tokens_are_those_of_transformers, place) {
     json_decref(expected);
 }
 
+/* Their segments, and in JSON and as subtitles the same times. */
+PLACE_TEST(times_are_those_of_transformers, place) {
+    json_t *expected = read_cases();
+    const json_t *cases = field(expected, "timed");
+    assert_int_equal(json_array_size(cases), 2);
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        const json_t *one = json_array_get(cases, i);
+        const char *path = write_case(place, one);
+        json_t *report = run_json("", "transcribe '" WHISPER "' '%s' --language %s", path,
+                                  string_field(one, "language"));
+        const json_t *segments = field(file_at(report, 0), "segments");
+        assert_int_equal(json_array_size(segments), json_array_size(field(one, "segments")));
+        for (size_t k = 0; k < json_array_size(segments); k++) {
+            const json_t *found = json_array_get(segments, k);
+            const json_t *wanted = json_array_get(field(one, "segments"), k);
+            assert_true(json_equal(field(found, "tokens"), field(wanted, "tokens")));
+            assert_true(json_equal(field(found, "text"), field(wanted, "text")));
+            expect_seconds(found, "begin", number_field(wanted, "begin"));
+            expect_seconds(found, "end", number_field(wanted, "end"));
+        }
+        json_decref(report);
+    }
+    json_decref(expected);
+}
+
+static char *clock_of(const json_t *segment, const char *name) {
+    const unsigned ms = (unsigned)(number_field(segment, name) * 1000.0 + 0.5);
+    return weft_test_text("00:00:%02u,%03u", ms / 1000, ms % 1000);
+}
+
+PLACE_TEST(subtitles_have_numbers_and_times, place) {
+    const char *path = write_wav(place->folder, "sound.wav", 6, 2 * WINDOW, RATE);
+    json_t *report = run_json("", "transcribe '" WHISPER "' '%s' --language de", path);
+    const json_t *segments = field(file_at(report, 0), "segments");
+    char *expected = weft_test_text("%s", "");
+    for (size_t i = 0; i < json_array_size(segments); i++) {
+        const json_t *segment = json_array_get(segments, i);
+        const char *text = string_field(segment, "text");
+        expected =
+            weft_test_text("%s%zu\n%s --> %s\n%s\n\n", expected, i + 1, clock_of(segment, "begin"),
+                           clock_of(segment, "end"), text + strspn(text, " "));
+    }
+    struct outcome outcome =
+        expect_weft(0, "transcribe '" WHISPER "' '%s' --language de --srt", path);
+    assert_true(json_array_size(segments) >= 2);
+    assert_string_equal(outcome.out, expected);
+    outcome_clear(&outcome);
+    json_decref(report);
+    expect_refused(2, weft_test_text("transcribe '" WHISPER "' '%s' --srt --json", path), "--srt",
+                   "--json", NULL);
+    expect_refused(2, weft_test_text("transcribe '" WHISPER "' '%s' '%s' --srt", path, path),
+                   "--srt", "single", NULL);
+}
+
 PLACE_TEST(lanes_change_nothing, place) {
     const char *path = write_wav(place->folder, "sound.wav", 3, 2 * WINDOW + 4321, RATE);
     const char *arguments = weft_test_text("'%s' --device processor --tokens 6", path);
@@ -104,10 +159,8 @@ PLACE_TEST(lanes_change_nothing, place) {
 PLACE_TEST(a_long_sound_is_cut, place) {
     const uint32_t samples = 3 * WINDOW + 321;
     const char *path = write_wav(place->folder, "sound.wav", 5, samples, RATE);
-    struct outcome json =
-        expect_weft(0, "transcribe '" WHISPER "' '%s' --tokens 4 --language en --json", path);
-    struct outcome text =
-        expect_weft(0, "transcribe '" WHISPER "' '%s' --tokens 4 --language en", path);
+    struct outcome json = expect_weft(0, PLAIN "'%s' --tokens 4 --language en --json", path);
+    struct outcome text = expect_weft(0, PLAIN "'%s' --tokens 4 --language en", path);
     json_t *report = json_of(&json);
     const json_t *segments = field(file_at(report, 0), "segments");
     const size_t count = json_array_size(segments);
@@ -156,17 +209,16 @@ PLACE_TEST(several_files_are_written_down, place) {
     const char *options = "--tokens 5 --language de";
     char *expected =
         weft_test_text("%s:\n%s\n%s:\n%s\n", first, text_of(first), second, text_of(second));
-    struct outcome fine =
-        expect_weft(0, "transcribe '" WHISPER "' '%s' '%s' %s", first, second, options);
+    struct outcome fine = expect_weft(0, PLAIN "'%s' '%s' %s", first, second, options);
     assert_string_equal(fine.out, expected);
     expect_part(&fine, fine.err, "2 segments");
-    struct outcome some = expect_weft(4, "transcribe '" WHISPER "' '%s' '%s' '%s' '%s' %s", absent,
-                                      first, bad, second, options);
+    struct outcome some =
+        expect_weft(4, PLAIN "'%s' '%s' '%s' '%s' %s", absent, first, bad, second, options);
     assert_string_equal(some.out, expected);
     expect_part(&some, some.err, absent);
     expect_part(&some, some.err, bad);
-    struct outcome json = expect_weft(4, "transcribe '" WHISPER "' '%s' '%s' '%s' %s --json", first,
-                                      absent, second, options);
+    struct outcome json =
+        expect_weft(4, PLAIN "'%s' '%s' '%s' %s --json", first, absent, second, options);
     json_t *report = json_of(&json);
     assert_int_equal(json_array_size(field(report, "files")), 2);
     assert_string_equal(string_field(file_at(report, 1), "file"), second);
@@ -186,21 +238,20 @@ PLACE_TEST(standard_input_is_a_file, place) {
         json_equal(field(file_at(input, 0), "segments"), field(file_at(file, 0), "segments")));
     json_decref(file);
     json_decref(input);
-    expect_refused(4, "transcribe '" WHISPER "' - --tokens 5 < /dev/null", "standard input", NULL);
+    expect_refused(4, PLAIN "- --tokens 5 < /dev/null", "standard input", NULL);
 }
 
 /* With a note of both rates; the time stays what it is. */
 PLACE_TEST(other_rates_are_resampled, place) {
     const char *path = write_wav(place->folder, "sound.wav", 9, 6000, 8000);
-    struct outcome outcome =
-        expect_weft(0, "transcribe '" WHISPER "' '%s' --tokens 5 --json", path);
+    struct outcome outcome = expect_weft(0, PLAIN "'%s' --tokens 5 --json", path);
     json_t *report = json_of(&outcome);
     expect_part(&outcome, outcome.err,
                 "sound.wav: resampled from 8,000 to 16,000 samples a second");
     expect_seconds(file_at(report, 0), "seconds", 0.75);
     json_decref(report);
     outcome_clear(&outcome);
-    struct outcome same = expect_weft(0, "transcribe '" WHISPER "' '%s' --tokens 5",
+    struct outcome same = expect_weft(0, PLAIN "'%s' --tokens 5",
                                       write_wav(place->folder, "same.wav", 9, 6000, RATE));
     assert_null(strstr(same.err, "resampled"));
     outcome_clear(&same);
@@ -212,12 +263,12 @@ PLACE_TEST(wrong_requests_are_refused, place) {
     const char *path = write_wav(place->folder, "sound.wav", 1, 4000, RATE);
     const char *empty = write_wav(place->folder, "empty.wav", 1, 0, RATE);
     const char *absent = weft_test_absent("model");
-    char *line = weft_test_text("transcribe '" WHISPER "' '%s'", path);
+    char *line = weft_test_text(PLAIN "'%s'", path);
     expect_refused(2, weft_test_text("%s --language xx", line), "language", "xx", NULL);
     expect_refused(2, weft_test_text("%s --tokens 100", line), "tokens", NULL);
     expect_refused(2, weft_test_text("%s --tokens 0", line), "--tokens", "'0'", NULL);
-    expect_refused(2, "transcribe '" WHISPER "'", "expected MODEL FILE...", NULL);
-    expect_refused(4, weft_test_text("transcribe '" WHISPER "' '%s'", empty), empty, NULL);
+    expect_refused(2, PLAIN, "expected MODEL FILE...", NULL);
+    expect_refused(4, weft_test_text(PLAIN "'%s'", empty), empty, NULL);
     expect_refused(4, weft_test_text("transcribe '%s' '%s'", absent, path), absent, NULL);
     expect_refused(4, weft_test_text("transcribe '" FNET "' '%s'", path), "weft: error:", NULL);
 }

@@ -2,6 +2,8 @@
 # weft-test: long
 """Whisper against transformers in float64: spectra, greedy tokens, languages, and the windows of a longer sound."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -219,7 +221,7 @@ def test_segments_come_one_by_one(speech, long_sound):
     left.close()
     assert plain(model, long_sound, RATE, "en", tokens=5) == whole
     assert (first, *segments) == whole.segments
-    assert str(whole) == whole.text.strip() and str(first).startswith("[0.0 to 1.8 s] ")
+    assert str(whole) == whole.text.strip() and re.match(r"\[0\.0 to 1\.[89] s\] ", str(first))
 
 
 def test_a_closed_model_ends_its_transcripts(speech, device, tmp_path, long_sound):
@@ -293,6 +295,8 @@ def test_bad_requests(speech):
         plain_stream(model, noise(3000), RATE, "english")  # at once
     with pytest.raises(weft.BadFile, match="sound"):
         plain(model, wav_of(noise(3000))[:60])
+    with pytest.raises(weft.BadFile, match="sound: expected samples, found none"):
+        plain(model, wav_of(noise(0)))
     assert plain(model, noise(3000), RATE, "en", tokens=1).segments[0].is_cut
 
 

@@ -204,6 +204,8 @@ class Run:
         self._transcriber: Transcriber | None = model._transcribers.take(model)
         try:
             samples, count = self._sound.at(self._transcriber.rate)
+            if not count:
+                raise errors.BadFile("sound: expected samples, found none")
             self._params = (code, samples, ffi.new("weft_transcript_params *", {
                 "samples": samples, "count": count, "language": ffi.NULL if code is None else code,
                 "translates": bool(translate), "without_times": not times, "tokens": most}))
