@@ -227,7 +227,7 @@ class Writer:
         if members:
             lines += self.dictionary("params", {field.name: field.name for field, _, _ in members})
             arguments += ", params"
-        if "with params null" in function.doc:
+        if "with params null" in function.doc or "params may be null: " in function.doc:
             arguments += ", null=True"
         call = f"add({arguments}, count={several})" if several else f"add_one({arguments})"
         return [*lines, f"    return _build.{call}"]

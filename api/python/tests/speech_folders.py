@@ -132,10 +132,12 @@ class Folder:
             parted, frames = whisper.WhisperGenerationMixin._retrieve_segment(
                 tokens, [None], torch.zeros(1, dtype=torch.float64), first, torch.tensor([len(part) / 160]), 0.02, 0.01, 2, 0,
                 0, False, torch.zeros(1, 0))
+            stamps = [int(token) >= first for token in tokens]
+            twice = any(one and two for one, two in zip(stamps, stamps[1:])) and stamps[-2:] != [False, True]
             for segment in parted:
                 ids = segment["tokens"].tolist()
-                if len(parted) > 1 or frames * 160 != len(part):  # the last of several has the next one's stamp, too
-                    ids = ids[:-1] if ids[-2:-1] and ids[-2] >= first and ids[-1] >= first else ids
+                if twice and segment is parted[-1]:
+                    ids.pop()  # the stamp that the next one begins with, too
                 if max(ids) <= first:  # it says nothing of its end
                     segment["end"] = len(part) / RATE
                 ends = [min(round(float(segment[name]) * RATE), len(part)) + at for name in ("start", "end")]

@@ -80,7 +80,7 @@ def alive(pid):
 def cluster():
     before = descendants()
     settings = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": secrets.token_hex(32),
-                "PYTHONPATH": f"{EXAMPLES}:{os.environ.get('PYTHONPATH', '')}"}
+                "PYTHONPATH": f"{EXAMPLES}:{pathlib.Path(__file__).parent}:{os.environ.get('PYTHONPATH', '')}"}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in settings.items():
             patch.setenv(name, value)
