@@ -135,7 +135,7 @@ def test_forms_that_are_none(server):
     assert ask(server.port, PATHS[0], {"model": "speech"})[0] == 415
     assert post(server.port, body, "/v1/embeddings")[0] == 415
     draw = random.Random(3)
-    for _ in range(300):
+    for _ in range(1000):
         damaged = bytearray(form([("model", "speech"), ("language", "en")], sound(seconds=0.01)))
         for _ in range(draw.randrange(1, 6)):
             damaged[draw.randrange(len(damaged))] = draw.randrange(256)

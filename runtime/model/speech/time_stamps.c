@@ -68,7 +68,7 @@ void weft_time_stamps_mask(float *logits, const struct weft_timed_text *text) {
 }
 
 void weft_time_stamps_hide(float *logits, const struct weft_timed_text *text) {
-    hide(logits, (uint32_t)text->rules->no_time_stamps + 1, text->vocabulary);
+    hide(logits, (uint32_t)text->rules->no_time_stamps, text->vocabulary);
 }
 
 uint64_t weft_time_stamp_samples(const struct weft_speech_rules *rules, int32_t token) {

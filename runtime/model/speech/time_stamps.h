@@ -24,7 +24,7 @@ static inline bool weft_is_time_stamp(const struct weft_speech_rules *rules, int
 /** Hides, by the least float, logits[vocabulary] of tokens that may not follow. */
 void weft_time_stamps_mask(float *logits, const struct weft_timed_text *text);
 
-/** Hides all of them. */
+/** Hides all of them, and the token that says that there are none. */
 void weft_time_stamps_hide(float *logits, const struct weft_timed_text *text);
 
 /** Samples from a window's beginning to a time stamp. */

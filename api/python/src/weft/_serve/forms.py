@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import email.parser
-import email.policy
 from typing import Any
 
 from .failure import Failure
@@ -15,19 +14,30 @@ KIND = b"multipart/form-data"
 def parsed(content_type: bytes, body: bytes) -> dict[str, Any]:
     """The values of a form: bytes of a part that has a file's name, otherwise text. Raises a Failure for all that is none."""
     head = b"content-type: " + content_type.replace(b"\r", b"").replace(b"\n", b"") + b"\r\n\r\n"
-    message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + body)
-    if not message.is_multipart() or message.defects:
+    message = email.parser.BytesParser().parsebytes(head + body)
+    parts = message.get_payload()
+    if not isinstance(parts, list) or message.defects:
         raise Failure(400, "the body is no form: expected parts between the boundary that Content-Type names")
     found: dict[str, Any] = {}
-    for part in message.iter_parts():
-        name = part.get_param("name", header="content-disposition")
-        data = part.get_payload(decode=True)
-        if not isinstance(name, str) or not isinstance(data, bytes) or "content-transfer-encoding" in part:
-            raise Failure(400, "the body is no form: expected parts with a name and bytes as they are")
+    for part in parts:
+        name, data, is_file = _part(part)
         if name in found:
             raise Failure(400, f"{name[:60]}: expected one part of that name, found several", param=name[:60])
-        found[name] = data if part.get_filename() is not None else _text(name, data)
+        found[name] = data if is_file else _text(name, data)
     return found
+
+
+def _part(part: Any) -> tuple[str, bytes, bool]:
+    """Its name, its bytes, and whether these are a file's."""
+    try:
+        name, data = part.get_param("name", header="content-disposition"), part.get_payload(decode=True)
+        is_file = part.get_filename() is not None
+    except (LookupError, ValueError, AttributeError):  # of names in encodings that there are not
+        name = data = None
+        is_file = False
+    if not isinstance(name, str) or not isinstance(data, bytes) or "content-transfer-encoding" in part:
+        raise Failure(400, "the body is no form: expected parts with a name and bytes as they are")
+    return name, data, is_file
 
 
 def _text(name: str, data: bytes) -> str:

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import errors
 from .answer import Answer, Plain
 from .failure import Failure, of_error
 from .fields import Fields, refused
@@ -45,6 +46,8 @@ def work(model: Model, jobs: Sequence[Job]) -> Iterator[None]:
         segments: list[Segment] = []
         try:
             yield from _write_down(model, job, segments)
+        except errors.BadFile as error:
+            job.fail(Failure(400, str(error), param="file"))
         except Exception as error:
             job.fail(of_error(error))
         else:
