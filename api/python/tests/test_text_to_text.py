@@ -43,6 +43,16 @@ def continued(module, prompts, count, side="right", **how):
     return found[:, 1:].tolist()
 
 
+def test_bytes_as_weights(case, tmp_path, device):
+    """A folder whose matrices are bytes gives what the option gives."""
+    _, _, folder = case
+    weft.quantize(folder, tmp_path / "int8")
+    with weft.Device(device.info.index, weights="int8") as option, weft.load(folder, option) as one, \
+            weft.load(tmp_path / "int8", device) as other:
+        for prompt in PROMPTS:
+            assert list(one.generate_tokens(prompt, 20)) == list(other.generate_tokens(prompt, 20))
+
+
 PROMPTS = [np.random.default_rng(n).integers(1, VOCABULARY, n).tolist() for n in (1, 7, 20, 64)]
 
 

@@ -157,6 +157,20 @@ def test_files_of_16_bits(tmp_path, device, dtype):
         assert expect_tokens(folder, narrow, samples, "en") == expect_tokens(folder, wide, samples, "en")
 
 
+def test_bytes_as_weights(speech, tmp_path, device):
+    """A folder whose matrices are bytes gives what the option gives; both parts of the network are in it."""
+    folder, _ = speech
+    (tmp_path / "whole").mkdir()
+    made = folder.save(tmp_path / "whole")
+    weft.quantize(made, tmp_path / "int8")
+    sizes = [(place / "model.safetensors").stat().st_size for place in (tmp_path / "int8", made)]
+    assert sizes[0] < 0.6 * sizes[1]  # tables of the decoder and of both parts' layers
+    with weft.Device(device.info.index, weights="int8") as option, weft.load(made, option) as one, \
+            weft.load(tmp_path / "int8", device) as other:
+        for seed in range(2):
+            assert one.transcribe(noise(40000, seed), RATE, "en") == other.transcribe(noise(40000, seed), RATE, "en")
+
+
 # ---- windows ----
 
 
