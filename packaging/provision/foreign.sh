@@ -56,7 +56,12 @@ test_windows() {
     # What Wine began without a display, or with another one, goes on without Vulkan.
     build/windows/wine.sh --end
     build/windows/wine.sh --begin || return 1
-    xvfb-run --auto-servernum "$ctest" --preset windows -j 2 --output-junit "$root/build/junit-windows.xml" "$@"
+    local code=0
+    # shellcheck disable=SC2016 # by the shell that has the display
+    xvfb-run --auto-servernum sh -c 'build/windows/wine.sh --serve && exec "$@"' sh \
+        "$ctest" --preset windows -j 2 --output-junit "$root/build/junit-windows.xml" "$@" || code=$?
+    build/windows/wine.sh --end
+    return "$code"
 }
 
 command_windows() { build_windows weft-cli; }

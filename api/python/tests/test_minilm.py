@@ -20,7 +20,7 @@ from conftest import MODELS, vulkan_settings
 
 TEXTS = 1000
 ALONE = 50  # of them are also run one by one
-FEW = 48  # of them are run on every device
+FEW = 10  # of them are run on every device
 
 
 @pytest.fixture(scope="module")
