@@ -6,8 +6,21 @@
 # that none is left running alone at the end. ctest remembers how long tests took, and where it has never run, as in CI, it knows
 # this alone. Limits are for tests that hang: on two idle cores no test takes a tenth of its own.
 
-# Names, without the driver's, and seconds of processor time with empty caches: those of ./dev test, on the device that it takes.
+# Names, without the driver's, and seconds of processor time with empty caches: those of ./dev test, on the device that it takes; and those
+# of ./dev test all that would otherwise be left running alone.
 set(weft_costs
+    python.minilm 600
+    python.ray 400
+    python.from_torch 360
+    python.gated_decoders 260
+    python.decoders 240
+    packaging.preset-asan 250
+    packaging.preset-fetched 130
+    packaging.preset-small 110
+    packaging.parent-whole 170
+    packaging.vcpkg 160
+    packaging.add_subdirectory 150
+    rules.subnormals 270
     unit.decode 33
     unit.faults 29
     cli.embed 25
@@ -28,11 +41,13 @@ set(weft_costs
     cli.eval_tasks 10)
 
 # Where each of thousands of kernels is compiled for a second, or each access is checked, and nothing was ever found that the same test on
-# other drivers, or `weft verify` there, had not: two hours of a processor, in ./dev test cases.
+# other drivers, or `weft verify` there, had not: two hours of a processor, in ./dev test cases. packaging.reproduce builds twice what
+# `./dev release --twice` does.
 set(weft_cases_tests model.decoder.swiftshader model.fnet.swiftshader model.model_goldens.swiftshader model.state.swiftshader
     unit.groups.swiftshader unit.variants.swiftshader unit.variants.mesa-backports unit.variants.lavapipe-4 unit.variants.lavapipe-16
     unit.plan.opencl-oclgrind unit.cancel.opencl-oclgrind unit.threads.opencl-oclgrind unit.groups.opencl-oclgrind
-    eval.langid.swiftshader eval.text-fmmformer.swiftshader)
+    eval.langid.swiftshader eval.text-fmmformer.swiftshader unit.float_state.swiftshader unit.plan.swiftshader unit.frames.swiftshader
+    unit.lengths.swiftshader model.lengths.swiftshader model.speech.swiftshader packaging.reproduce)
 
 foreach(test IN LISTS weft_costs weft_cases_tests)
     if(test MATCHES "^(unit|cli|model)\\.([a-z_]+)")
