@@ -68,7 +68,7 @@ PLACE_TEST(bad_config_is_named, place) {
         {"", "config.json"},
         {"[]", "config.json"},
         {"{\"architectures\": [\"FNetModel\"]}", "model_type"},
-        {"{\"model_type\": \"whisper\", \"architectures\": [\"BertModel\"]}", "model_type"},
+        {"{\"model_type\": \"wav2vec2\", \"architectures\": [\"BertModel\"]}", "model_type"},
         {"{\"model_type\": \"fnet\", \"architectures\": [\"Other\"]}", "architectures"},
         {"{\"model_type\": \"fnet\", \"architectures\": [\"FNetModel\"], \"hidden_size\": -1}",
          "hidden_size"},

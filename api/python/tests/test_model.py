@@ -250,7 +250,7 @@ def test_other_libraries_tokenizer_files_are_named(tmp_path, device):
 
 
 @pytest.mark.parametrize("field, value, expected", [
-    ("model_type", "whisper", 'found "whisper"'), ("architectures", ["AntiBERTy"], 'found "AntiBERTy"')])
+    ("model_type", "wav2vec2", 'found "wav2vec2"'), ("architectures", ["AntiBERTy"], 'found "AntiBERTy"')])
 def test_other_kinds_of_models_are_told_the_way(tmp_path, device, field, value, expected):
     folder = shutil.copytree(ROOT / "tests" / "data" / "models" / "bert_hidden", tmp_path / "folder")
     config = json.loads((folder / "config.json").read_text())

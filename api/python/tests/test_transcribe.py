@@ -157,6 +157,18 @@ def test_files_of_16_bits(tmp_path, device, dtype):
         assert expect_tokens(folder, narrow, samples, "en") == expect_tokens(folder, wide, samples, "en")
 
 
+def test_an_encoder_alone(speech, tmp_path, device):
+    """WhisperEncoder, as it is saved by itself."""
+    folder, _ = speech
+    folder.module.get_encoder().save_pretrained(tmp_path)
+    features = folder.features(noise(30000, 3))
+    with torch.no_grad():
+        expected = folder._exact().get_encoder()(features).last_hidden_state.numpy()
+    with weft.load(tmp_path, device) as model:
+        found = model.logits(features.mT.reshape(1, 100, 160).float().numpy())
+    assert model.info.task == "hidden" and np.linalg.norm(found - expected) <= 1e-6 * np.linalg.norm(expected)
+
+
 def test_bytes_as_weights(speech, tmp_path, device):
     """A folder whose matrices are bytes gives what the option gives; both parts of the network are in it."""
     folder, _ = speech

@@ -35,6 +35,12 @@ static const struct weft_tensor_name names[] = {
     {WEFT_NAMED("embeddings.positions", "encoder.embed_positions")},
     LAYER_NAMES("layers.#.", ENCODER),
     {WEFT_NAMED("norm", "encoder.layer_norm")},
+    /* Of an encoder alone. */
+    {WEFT_NAMED("embeddings.first", "conv1")},
+    {WEFT_NAMED("embeddings.second", "conv2")},
+    {WEFT_NAMED("embeddings.positions", "embed_positions")},
+    LAYER_NAMES("layers.#.", "layers.#."),
+    {WEFT_NAMED("norm", "layer_norm")},
     {WEFT_NAMED("embeddings.tokens", "decoder.embed_tokens")},
     {WEFT_NAMED("decoder.positions", "decoder.embed_positions")},
     LAYER_NAMES("decoder.layers.#.", DECODER),
