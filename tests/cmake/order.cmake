@@ -9,6 +9,7 @@
 # Names, without the driver's, and seconds of processor time with empty caches: those of ./dev test, on the device that it takes; and those
 # of ./dev test all that would otherwise be left running alone.
 set(weft_costs
+    python.onnx_files 900
     python.minilm 600
     python.ray 400
     python.from_torch 360
