@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/formats/known_fields.h"
-#include "core/system/file.h"
 #include "core/try.h"
 #include "model/network/architecture.h"
 #include "model/speech_rules.h"
@@ -123,25 +122,18 @@ static weft_status check_fields(const json_t *document, const char *const *other
 /* Reads generation_config.json if there is one. */
 static weft_status read_generation_config(struct found *found, const char *folder,
                                           const weft_model_info *info, const weft_host *host) {
-    weft_host quiet = *host;
-    quiet.log = NULL;
-    char *path = weft_path_join(folder, "generation_config.json", host);
+    char *path = NULL;
     json_t *document = NULL;
     weft_status status =
-        path ? weft_json_read(&document, path, &quiet) : weft_fail_memory(host, "a path");
-    if (path && status != WEFT_OK && status != WEFT_NOT_FOUND) {
-        status = weft_json_read(&document, path, host); /* says what is wrong */
-    }
-    if (status == WEFT_OK) {
+        weft_source_read_optional(&document, &path, folder, "generation_config.json", host);
+    if (document) {
         status =
             check_fields(document, info->input_size > 0 ? weft_speech_fields : NULL, path, host);
-        if (status == WEFT_OK) {
-            status = read_document(found, document, path, info->vocabulary, host);
-        } else {
-            json_decref(document);
-        }
-    } else if (status == WEFT_NOT_FOUND) {
-        status = WEFT_OK;
+    }
+    if (document && status == WEFT_OK) {
+        status = read_document(found, document, path, info->vocabulary, host);
+    } else {
+        json_decref(document);
     }
     weft_free(host, path);
     return status;

@@ -1188,9 +1188,8 @@ const struct weft_speech_rules *weft_model_speech_rules(const weft_model *model)
 }
 
 uint32_t weft_model_text_positions(const weft_model *model) {
-    return model->network && weft_network_has_positions(model->network)
-               ? weft_network_text_positions(model->network)
-               : model->info.max_length;
+    const uint32_t positions = model->network ? weft_network_decoder_positions(model->network) : 0;
+    return positions > 0 ? positions : model->info.max_length;
 }
 
 bool weft_model_is_recurrent(const weft_model *model) {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/formats/known_fields.h"
-#include "core/system/file.h"
 #include "core/try.h"
+#include "model/files/source.h"
 
 #define COUNT(array)    (sizeof(array) / sizeof(array)[0])
 #define MOST_RATE       768000
@@ -40,9 +40,9 @@ static const weft_known_field preprocessor_rows[] = {
     {.name = "processor_class"},
     {.name = "return_attention_mask"},
     {.name = "_*"},
-    {"padding_value", WEFT_KNOWN_REFUSED, "[0, 0.0]", NULL},
+    {"padding_value", WEFT_KNOWN_REFUSED, "[0]", NULL},
     {"padding_side", WEFT_KNOWN_REFUSED, "[\"right\"]", NULL},
-    {"dither", WEFT_KNOWN_REFUSED, "[0, 0.0]", NULL},
+    {"dither", WEFT_KNOWN_REFUSED, "[0]", NULL},
     {"do_normalize", WEFT_KNOWN_WARNED, "[false]", NULL},
 };
 static const weft_known_table preprocessor = WEFT_KNOWN_TABLE(preprocessor_rows);
@@ -244,26 +244,11 @@ static weft_status read_text(struct weft_speech_rules *rules, const weft_model_i
 
 /* ---- the files ---- */
 
-/* *document is null if there is no such file. */
-static weft_status open_document(json_t **document, char **path, const char *folder,
-                                 const char *name, const weft_host *host) {
-    weft_host quiet = *host;
-    quiet.log = NULL;
-    *path = weft_path_join(folder, name, host);
-    if (!*path) {
-        return weft_fail_memory(host, "a path");
-    }
-    const weft_status status = weft_json_read(document, *path, &quiet);
-    return status == WEFT_NOT_FOUND ? WEFT_OK
-           : status == WEFT_OK      ? WEFT_OK
-                               : weft_json_read(document, *path, host); /* says what is wrong */
-}
-
 static weft_status read_generation(struct weft_speech_rules *rules, bool *found, const char *folder,
                                    const weft_model_info *info, const weft_host *host) {
     json_t *document = NULL;
     char *path = NULL;
-    weft_status status = open_document(&document, &path, folder, GENERATION_FILE, host);
+    weft_status status = weft_source_read_optional(&document, &path, folder, GENERATION_FILE, host);
     *found = document != NULL;
     if (document) {
         status = read_text(rules, info,
@@ -284,7 +269,7 @@ static weft_status read_preprocessor(struct weft_speech_rules *rules, bool *foun
     for (size_t i = 0; i < COUNT(files) && status == WEFT_OK && !*found; i++) {
         json_t *document = NULL;
         char *path = NULL;
-        status = open_document(&document, &path, folder, files[i], host);
+        status = weft_source_read_optional(&document, &path, folder, files[i], host);
         const json_t *fields = i == 0 ? document : json_object_get(document, "feature_extractor");
         if (status == WEFT_OK && json_is_object(fields)) {
             *found = true;

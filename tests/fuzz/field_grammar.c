@@ -13,6 +13,12 @@ void fuzz_append(char text[FUZZ_TEXT_SIZE], const char *more) {
     snprintf(text + size, FUZZ_TEXT_SIZE - size, "%s", more);
 }
 
+const struct fuzz_rarity *fuzz_choose_rarity(struct fuzz_choices *choices) {
+    static const struct fuzz_rarity rarities[] = {
+        {.absent = 0}, {.absent = 64, .any = 64, .odd = 16}, {.absent = 8, .any = 32, .odd = 8}};
+    return &rarities[fuzz_choose(choices, sizeof rarities / sizeof *rarities)];
+}
+
 static bool is_drawn(struct fuzz_choices *choices, uint32_t one_of) {
     return one_of > 0 && fuzz_choose(choices, one_of) == one_of - 1;
 }

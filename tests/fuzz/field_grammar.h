@@ -23,6 +23,9 @@ struct fuzz_rarity {
     uint32_t absent, any, odd;
 };
 
+/** None, few or many. */
+const struct fuzz_rarity *fuzz_choose_rarity(struct fuzz_choices *choices);
+
 /** Appends to a text that ends in a zero, as far as there is room. */
 void fuzz_append(char text[FUZZ_TEXT_SIZE], const char *more);
 

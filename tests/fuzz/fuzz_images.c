@@ -21,13 +21,6 @@
 #define MOST_PORTS 4U
 #define MOST_EDGE  16384U
 
-static const struct fuzz_rarity rarities[] = {
-    {.absent = 0}, {.absent = 64, .any = 64, .odd = 16}, {.absent = 8, .any = 32, .odd = 8}};
-
-static const struct fuzz_rarity *choose_rarity(struct fuzz_choices *choices) {
-    return &rarities[fuzz_choose(choices, 3)];
-}
-
 /* ---- configs of models ---- */
 
 #define NO_SIZES "0", "65536", "65537", "-1"
@@ -104,7 +97,7 @@ static const struct kind {
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void make_config(char text[FUZZ_TEXT_SIZE], struct fuzz_choices *choices) {
-    const struct fuzz_rarity *rarity = choose_rarity(choices);
+    const struct fuzz_rarity *rarity = fuzz_choose_rarity(choices);
     const struct kind *kind = &kinds[fuzz_choose(choices, KINDS)];
     const bool is_other = fuzz_choose(choices, 32) == 31;
     fuzz_append(text, "{\"model_type\":\"");
@@ -251,7 +244,7 @@ static void expect_rules(const weft_image_rules *rules) {
 static void fuzz_rules(struct fuzz_choices *choices) {
     static char text[FUZZ_TEXT_SIZE];
     text[0] = '\0';
-    fuzz_append_object(text, preprocessor, choices, choose_rarity(choices));
+    fuzz_append_object(text, preprocessor, choices, fuzz_choose_rarity(choices));
     const size_t size = strlen(text);
     (void)fuzz_write("preprocessor_config.json", text,
                      fuzz_choose(choices, 32) == 31 ? fuzz_choose(choices, 256) % (size + 1)

@@ -21,13 +21,6 @@
 #define MOST_WORK  4096U                /* values of what the processor reads */
 #define VOCABULARY 20U
 
-static const struct fuzz_rarity rarities[] = {
-    {.absent = 0}, {.absent = 64, .any = 64, .odd = 16}, {.absent = 8, .any = 32, .odd = 8}};
-
-static const struct fuzz_rarity *choose_rarity(struct fuzz_choices *choices) {
-    return &rarities[fuzz_choose(choices, 3)];
-}
-
 /* ---- models ---- */
 
 #define NO_SIZES "0", "65536", "65537", "-1"
@@ -56,7 +49,7 @@ static void make_config(char text[FUZZ_TEXT_SIZE], struct fuzz_choices *choices)
     fuzz_append(text, "{\"model_type\":\"whisper\",\"architectures\":[\"Whisper");
     fuzz_append(text, fuzz_choose(choices, 8) == 7 ? "Encoder" : "ForConditionalGeneration");
     fuzz_append(text, "\"],");
-    fuzz_append_object(fields, config, choices, choose_rarity(choices));
+    fuzz_append_object(fields, config, choices, fuzz_choose_rarity(choices));
     fuzz_append(text, strcmp(fields, "{}") == 0 ? "\"torch_dtype\":\"float32\"}" : fields + 1);
 }
 
@@ -210,7 +203,7 @@ static void write_fields(const char *name, const struct fuzz_field *fields,
                          struct fuzz_choices *choices) {
     static char text[FUZZ_TEXT_SIZE];
     text[0] = '\0';
-    fuzz_append_object(text, fields, choices, choose_rarity(choices));
+    fuzz_append_object(text, fields, choices, fuzz_choose_rarity(choices));
     const size_t size = strlen(text);
     (void)fuzz_write(
         name, text, fuzz_choose(choices, 32) == 31 ? fuzz_choose(choices, 256) % (size + 1) : size);

@@ -56,3 +56,19 @@ weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,
     }
     return open_in_folder(checkpoint, source->folder, host);
 }
+
+weft_status weft_source_read_optional(json_t **document, char **path, const char *folder,
+                                      const char *name, const weft_host *host) {
+    weft_host quiet = *host;
+    quiet.log = NULL;
+    *document = NULL;
+    *path = weft_path_join(folder, name, host);
+    if (!*path) {
+        return weft_fail_memory(host, "a path");
+    }
+    const weft_status status = weft_json_read(document, *path, &quiet);
+    if (status == WEFT_OK || status == WEFT_NOT_FOUND) {
+        return WEFT_OK;
+    }
+    return weft_json_read(document, *path, host); /* says what is wrong */
+}

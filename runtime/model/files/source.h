@@ -32,6 +32,13 @@ static inline weft_json_fields weft_source_fields(const struct weft_model_source
     return (weft_json_fields){.object = source->fields, .path = source->name, .host = host};
 }
 
+/**
+ * Reads a JSON file that a folder need not have: *document is null then. *path is its name for messages, in the host's memory. Both are to be
+ * released, after an error, too. Errors as weft_json_read.
+ */
+weft_status weft_source_read_optional(json_t **document, char **path, const char *folder,
+                                      const char *name, const weft_host *host);
+
 /** The weights, to be released with weft_checkpoint_close. */
 weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,
                                         const struct weft_model_source *source,

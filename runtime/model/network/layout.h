@@ -40,6 +40,18 @@ struct weft_tensor_name {
         WEFT_NAMED("layers.#.mixer.value", their_name), .packed = WEFT_PACKED_VALUE  \
     }
 
+/* Rows of a layer of BART and what came of it, such as OPT and Whisper, but for what its decoders read of the encoder. */
+#define WEFT_BART_LAYER_NAMES(ours, theirs)                             \
+    {WEFT_NAMED(ours "mixer.query", theirs "self_attn.q_proj")},        \
+        {WEFT_NAMED(ours "mixer.key", theirs "self_attn.k_proj")},      \
+        {WEFT_NAMED(ours "mixer.value", theirs "self_attn.v_proj")},    \
+        {WEFT_NAMED(ours "mixer.output", theirs "self_attn.out_proj")}, \
+        {WEFT_NAMED(ours "mixer_norm", theirs "self_attn_layer_norm")}, \
+        {WEFT_NAMED(ours "feed_forward.in", theirs "fc1")},             \
+        {WEFT_NAMED(ours "feed_forward.out", theirs "fc2")}, {          \
+        WEFT_NAMED(ours "feed_forward_norm", theirs "final_layer_norm") \
+    }
+
 /** Input of the last maps of a model. */
 enum weft_head_input {
     WEFT_HEAD_EACH_TOKEN,

@@ -29,22 +29,13 @@ int32_t weft_network_start_token(const struct weft_network *network) {
     return network->family->start_token(network->family_config);
 }
 
-static uint32_t positions_of(const struct weft_network *network) {
+uint32_t weft_network_decoder_positions(const struct weft_network *network) {
     const struct weft_model_family *family = network->family;
     return family->decoder_positions ? family->decoder_positions(network->family_config) : 0;
 }
 
-bool weft_network_has_positions(const struct weft_network *network) {
-    return positions_of(network) > 0;
-}
-
 bool weft_network_has_distances(const struct weft_network *network) {
     return network->config.attention.distance_kinds > 0;
-}
-
-uint32_t weft_network_text_positions(const struct weft_network *network) {
-    const uint32_t positions = positions_of(network);
-    return positions > 0 ? positions : network->config.max_positions;
 }
 
 int32_t weft_network_distance_kind(const struct weft_network *network, uint32_t distance) {
@@ -124,7 +115,7 @@ weft_status weft_network_build_memory(weft_tensor *memory, struct weft_network *
 static weft_tensor embed(struct weft_builder *builder, const struct weft_cross_inputs *inputs) {
     const struct weft_network *network = builder->network;
     const weft_network_config *config = &network->config;
-    const uint32_t width = builder->width, positions = positions_of(network);
+    const uint32_t width = builder->width, positions = weft_network_decoder_positions(network);
     weft_embedding_params params = {.tokens = inputs->tokens};
     weft_tensor out = {0};
     params.table = weft_build_weight(builder, "embeddings.tokens.weight",
@@ -263,7 +254,7 @@ static weft_status add_step_inputs(struct weft_cross_inputs *step, weft_graph *g
                  ? weft_graph_input(&step->kinds, graph, "kinds", WEFT_I32, weft_shape_of(2))
                  : WEFT_OK);
     WEFT_TRY(
-        weft_network_has_positions(network)
+        weft_network_decoder_positions(network) > 0
             ? weft_graph_input(&step->position, graph, "position", WEFT_I32, weft_shape_of(1, 1))
             : WEFT_OK);
     WEFT_TRY(weft_graph_input(&step->filled, graph, "filled", WEFT_I32, weft_shape_of(1)));

@@ -14,12 +14,10 @@ uint32_t weft_network_memory_count(const struct weft_network *network);
 /** Channels of each: of all heads. */
 uint32_t weft_network_memory_width(const struct weft_network *network);
 int32_t weft_network_start_token(const struct weft_network *network);
-/** Tokens that a text may have. */
-uint32_t weft_network_text_positions(const struct weft_network *network);
 /** True if scores have a bias by distance: weft_cross_inputs.kinds. */
 bool weft_network_has_distances(const struct weft_network *network);
-/** True if the decoder has a table of positions: weft_cross_inputs.position. */
-bool weft_network_has_positions(const struct weft_network *network);
+/** Rows of the decoder's table of positions, which weft_cross_inputs.position numbers; 0: it has none. */
+uint32_t weft_network_decoder_positions(const struct weft_network *network);
 /** Kind of a distance, for weft_cross_inputs.kinds. */
 int32_t weft_network_distance_kind(const struct weft_network *network, uint32_t distance);
 

@@ -53,18 +53,6 @@ static weft_status add_constant(weft_tensor *out, weft_graph *graph, const char 
     return status;
 }
 
-static float the_number(const void *user, uint64_t index) {
-    (void)index;
-    return *(const float *)user;
-}
-
-static weft_status combine(weft_tensor *x, weft_graph *graph, weft_binary op, float number,
-                           const weft_host *host) {
-    weft_tensor constant = {0};
-    WEFT_TRY(add_constant(&constant, graph, "number", weft_shape_of(1), the_number, &number, host));
-    return weft_graph_binary(x, graph, op, *x, constant);
-}
-
 /* Of [2 bins, 1, frame]: cosines of each bin, then its sines, by Hann's window. */
 static float fourier_element(const void *user, uint64_t index) {
     const struct weft_speech_rules *rules = user;
@@ -120,18 +108,17 @@ static weft_status add_bands(weft_tensor *x, weft_graph *graph,
 }
 
 /* Decimal logarithms, of which the range below the largest counts, divided by 4 and moved by 1. */
-static weft_status add_logarithms(weft_tensor *x, weft_graph *graph, const weft_host *host) {
+static weft_status add_logarithms(weft_tensor *x, weft_graph *graph) {
     const float decade = (float)(1.0 / weft_portable_log(10.0));
     weft_tensor least = {0};
     WEFT_TRY(weft_graph_clamp(x, graph, *x, LEAST, INFINITY));
     WEFT_TRY(weft_graph_unary(x, graph, WEFT_UNARY_LOG, *x, 0, 0));
-    WEFT_TRY(combine(x, graph, WEFT_BINARY_MULTIPLY, decade, host));
+    WEFT_TRY(weft_graph_affine(x, graph, *x, decade, 0.0F));
     WEFT_TRY(weft_graph_reduce(&least, graph, WEFT_REDUCTION_MAX, *x,
                                weft_reduce_params(.keep_axes = true)));
-    WEFT_TRY(combine(&least, graph, WEFT_BINARY_SUBTRACT, RANGE, host));
+    WEFT_TRY(weft_graph_affine(&least, graph, least, 1.0F, -RANGE));
     WEFT_TRY(weft_graph_binary(x, graph, WEFT_BINARY_MAXIMUM, *x, least));
-    WEFT_TRY(combine(x, graph, WEFT_BINARY_ADD, 4.0F, host));
-    return combine(x, graph, WEFT_BINARY_MULTIPLY, 0.25F, host);
+    return weft_graph_affine(x, graph, *x, 0.25F, 1.0F);
 }
 
 weft_status weft_spectrum_build(weft_graph *graph, const struct weft_speech_rules *rules,
@@ -140,7 +127,7 @@ weft_status weft_spectrum_build(weft_graph *graph, const struct weft_speech_rule
     WEFT_TRY(weft_graph_input(&x, graph, "samples", WEFT_F32,
                               weft_shape_of(1, 1, weft_spectrum_samples(rules))));
     WEFT_TRY(add_bands(&x, graph, rules, host));
-    WEFT_TRY(add_logarithms(&x, graph, host));
+    WEFT_TRY(add_logarithms(&x, graph));
     WEFT_TRY(weft_graph_permute(&x, graph, x, weft_shape_of(0, 2, 1)));
     return weft_graph_output(graph, "features", x);
 }

@@ -328,7 +328,7 @@ weft_status weft_cross_decoder_create(struct weft_cross_decoder **out, weft_mode
     decoder->row_floats =
         (uint64_t)decoder->count * batch * weft_network_memory_width(decoder->network);
     decoder->has_kinds = weft_network_has_distances(decoder->network);
-    decoder->has_positions = weft_network_has_positions(decoder->network);
+    decoder->has_positions = weft_network_decoder_positions(decoder->network) > 0;
     decoder->buffers =
         weft_alloc_zero(host, (size_t)MEMORY + decoder->count, sizeof(weft_buffer *));
     decoder->filled = weft_alloc_zero(host, (size_t)2 * batch, sizeof *decoder->filled);

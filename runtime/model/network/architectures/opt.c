@@ -5,19 +5,11 @@
 #include "model/network/decoder_layout.h"
 
 #define MOST_POSITIONS 16777216.0 /* 2^24 */
-#define LAYER          "decoder.layers.#."
 
 static const struct weft_tensor_name names[] = {
     {WEFT_NAMED("embeddings.tokens", "decoder.embed_tokens")},
     {WEFT_NAMED("embeddings.positions", "decoder.embed_positions")},
-    {WEFT_NAMED("layers.#.mixer.query", LAYER "self_attn.q_proj")},
-    {WEFT_NAMED("layers.#.mixer.key", LAYER "self_attn.k_proj")},
-    {WEFT_NAMED("layers.#.mixer.value", LAYER "self_attn.v_proj")},
-    {WEFT_NAMED("layers.#.mixer.output", LAYER "self_attn.out_proj")},
-    {WEFT_NAMED("layers.#.mixer_norm", LAYER "self_attn_layer_norm")},
-    {WEFT_NAMED("layers.#.feed_forward.in", LAYER "fc1")},
-    {WEFT_NAMED("layers.#.feed_forward.out", LAYER "fc2")},
-    {WEFT_NAMED("layers.#.feed_forward_norm", LAYER "final_layer_norm")},
+    WEFT_BART_LAYER_NAMES("layers.#.", "decoder.layers.#."),
     {WEFT_NAMED("norm", "decoder.final_layer_norm")},
     {.ours = NULL}};
 

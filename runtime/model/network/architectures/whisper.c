@@ -18,32 +18,21 @@ struct whisper {
     uint32_t read;      /* positions of the encoder */
 };
 
-#define LAYER_NAMES(ours, theirs)                                       \
-    {WEFT_NAMED(ours "mixer.query", theirs "self_attn.q_proj")},        \
-        {WEFT_NAMED(ours "mixer.key", theirs "self_attn.k_proj")},      \
-        {WEFT_NAMED(ours "mixer.value", theirs "self_attn.v_proj")},    \
-        {WEFT_NAMED(ours "mixer.output", theirs "self_attn.out_proj")}, \
-        {WEFT_NAMED(ours "mixer_norm", theirs "self_attn_layer_norm")}, \
-        {WEFT_NAMED(ours "feed_forward.in", theirs "fc1")},             \
-        {WEFT_NAMED(ours "feed_forward.out", theirs "fc2")}, {          \
-        WEFT_NAMED(ours "feed_forward_norm", theirs "final_layer_norm") \
-    }
-
 static const struct weft_tensor_name names[] = {
     {WEFT_NAMED("embeddings.first", "encoder.conv1")},
     {WEFT_NAMED("embeddings.second", "encoder.conv2")},
     {WEFT_NAMED("embeddings.positions", "encoder.embed_positions")},
-    LAYER_NAMES("layers.#.", ENCODER),
+    WEFT_BART_LAYER_NAMES("layers.#.", ENCODER),
     {WEFT_NAMED("norm", "encoder.layer_norm")},
     /* Of an encoder alone. */
     {WEFT_NAMED("embeddings.first", "conv1")},
     {WEFT_NAMED("embeddings.second", "conv2")},
     {WEFT_NAMED("embeddings.positions", "embed_positions")},
-    LAYER_NAMES("layers.#.", "layers.#."),
+    WEFT_BART_LAYER_NAMES("layers.#.", "layers.#."),
     {WEFT_NAMED("norm", "layer_norm")},
     {WEFT_NAMED("embeddings.tokens", "decoder.embed_tokens")},
     {WEFT_NAMED("decoder.positions", "decoder.embed_positions")},
-    LAYER_NAMES("decoder.layers.#.", DECODER),
+    WEFT_BART_LAYER_NAMES("decoder.layers.#.", DECODER),
     {WEFT_NAMED("decoder.layers.#.cross.query", DECODER "encoder_attn.q_proj")},
     {WEFT_NAMED("decoder.layers.#.cross.key", DECODER "encoder_attn.k_proj")},
     {WEFT_NAMED("decoder.layers.#.cross.value", DECODER "encoder_attn.v_proj")},
