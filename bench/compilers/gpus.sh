@@ -279,7 +279,7 @@ compile_commit() {
     mkdir -p "$out"
     for gpu in "$@"; do
         [[ -s $out/$gpu.json ]] || git show "$commit:bench/compilers/$gpu.json" >"$out/$gpu.json" 2>/dev/null ||
-            ! git show "$commit:bench/compilers/gpus.sh" | grep -qw "$gpu" || missing+=("$gpu")
+            [[ -z $(git show "$commit:bench/compilers/gpus.sh" | grep -w "$gpu") ]] || missing+=("$gpu")
         [[ -s $out/$gpu.json ]] || rm -f "$out/$gpu.json"
     done
     ((${#missing[@]} > 0)) || return 0

@@ -25,12 +25,12 @@ on_lavapipe() {
 }
 
 # loads LIBRARY: whether every library and symbol it needs is there.
-loads() { ! ldd -r "$1" 2>&1 | grep -qE 'not found|undefined symbol'; }
+loads() { [[ -z $(ldd -r "$1" 2>&1 | grep -E 'not found|undefined symbol') ]]; }
 
 setup_lavapipe() {
     local manifest library
-    manifest=$(dpkg -L mesa-vulkan-drivers | grep -E '/lvp_icd[^/]*\.json$' | head -n 1)
-    library=$(dpkg -L mesa-vulkan-drivers | grep -E '/libvulkan_lvp\.so$' | head -n 1)
+    manifest=$(dpkg -L mesa-vulkan-drivers | grep -E '/lvp_icd[^/]*\.json$' | sed -n 1p)
+    library=$(dpkg -L mesa-vulkan-drivers | grep -E '/libvulkan_lvp\.so$' | sed -n 1p)
     [[ -n $manifest && -n $library ]] ||
         die "mesa-vulkan-drivers is installed but holds no lavapipe on this architecture"
     write_driver lavapipe-4 "$manifest" "$library" LP_NATIVE_VECTOR_WIDTH=128
@@ -54,16 +54,16 @@ setup_swiftshader() {
 
 setup_mesa_backports() {
     local version installed manifest library
-    library=$(find "$deps/mesa-backports" -name libvulkan_lvp.so 2>/dev/null | head -n 1 || true)
+    library=$(find "$deps/mesa-backports" -name libvulkan_lvp.so 2>/dev/null | sed -n 1p || true)
     if [[ -z $library ]]; then
         update_private_lists || return 1
         version=$(available_version mesa-vulkan-drivers "$(codename)-backports")
         installed=$(dpkg-query -W -f='${Version}' mesa-vulkan-drivers)
         [[ -n $version ]] && dpkg --compare-versions "$version" gt "$installed" || return 1
         unpack mesa-vulkan-drivers "$version" mesa-backports || return 1
-        library=$(find "$deps/mesa-backports" -name libvulkan_lvp.so | head -n 1)
+        library=$(find "$deps/mesa-backports" -name libvulkan_lvp.so | sed -n 1p)
     fi
-    manifest=$(find "$deps/mesa-backports" -name 'lvp_icd*.json' | head -n 1)
+    manifest=$(find "$deps/mesa-backports" -name 'lvp_icd*.json' | sed -n 1p)
     [[ -n $library && -n $manifest ]] && loads "$library" || return 1
     write_driver mesa-backports "$manifest" "$library" LP_NATIVE_VECTOR_WIDTH=256
 }
@@ -93,9 +93,9 @@ setup_opencl() {
     rm -f "$drivers"/*.opencl
     library=$(dpkg -L libpocl2 2>/dev/null | grep -E '/libpocl\.so\.[0-9.]+$' | tail -n 1 || true)
     [[ -z $library ]] || write_opencl opencl-pocl "$library" "POCL_CACHE_DIR=$root/build/test-cache/pocl"
-    library=$(dpkg -L mesa-opencl-icd 2>/dev/null | grep -E '/libRusticlOpenCL\.so\.1$' | head -n 1 || true)
+    library=$(dpkg -L mesa-opencl-icd 2>/dev/null | grep -E '/libRusticlOpenCL\.so\.1$' | sed -n 1p || true)
     [[ -z $library ]] || write_opencl opencl-rusticl "$library" RUSTICL_ENABLE=llvmpipe
-    library=$(find "$folder/lib" -maxdepth 1 -name 'libintelocl.so*' 2>/dev/null | sort | head -n 1 || true)
+    library=$(find "$folder/lib" -maxdepth 1 -name 'libintelocl.so*' 2>/dev/null | sort | sed -n 1p || true)
     [[ -z $library ]] || write_opencl opencl-intel "$library" "LD_LIBRARY_PATH=$folder/lib"
     library=$(dpkg -L oclgrind 2>/dev/null | grep -E '/liboclgrind-rt-icd\.so$' || true)
     [[ -z $library ]] || write_opencl opencl-oclgrind "$library"
@@ -105,14 +105,14 @@ setup_opencl() {
 setup_compilers() {
     local manifest library drivers=$deps/compilers
     rm -f "$drivers"/*.json "$drivers"/*.env
-    manifest=$(dpkg -L mesa-vulkan-drivers | grep -E '/radeon_icd[^/]*\.json$' | head -n 1 || true)
-    library=$(dpkg -L mesa-vulkan-drivers | grep -E '/libvulkan_radeon\.so$' | head -n 1 || true)
+    manifest=$(dpkg -L mesa-vulkan-drivers | grep -E '/radeon_icd[^/]*\.json$' | sed -n 1p || true)
+    library=$(dpkg -L mesa-vulkan-drivers | grep -E '/libvulkan_radeon\.so$' | sed -n 1p || true)
     if [[ -n $manifest && -n $library ]]; then
         write_driver amd-vega10 "$manifest" "$library" RADV_FORCE_FAMILY=vega10
         write_driver amd-navi21 "$manifest" "$library" RADV_FORCE_FAMILY=navi21
     fi
-    manifest=$(find "$deps/mesa-backports" -name 'radeon_icd*.json' 2>/dev/null | head -n 1 || true)
-    library=$(find "$deps/mesa-backports" -name libvulkan_radeon.so 2>/dev/null | head -n 1 || true)
+    manifest=$(find "$deps/mesa-backports" -name 'radeon_icd*.json' 2>/dev/null | sed -n 1p || true)
+    library=$(find "$deps/mesa-backports" -name libvulkan_radeon.so 2>/dev/null | sed -n 1p || true)
     if [[ -n $manifest && -n $library ]] && loads "$library"; then
         write_driver amd-navi31 "$manifest" "$library" RADV_FORCE_FAMILY=navi31
     fi
@@ -125,7 +125,7 @@ setup_ptxas() {
 }
 
 ptxas_folder() {
-    find "$deps/nvidia" -path '*/bin/ptxas' -printf '%h\n' 2>/dev/null | head -n 1
+    find "$deps/nvidia" -path '*/bin/ptxas' -printf '%h\n' 2>/dev/null | sed -n 1p
 }
 
 # setup_drivers required|optional: whether a missing SwiftShader is an error.

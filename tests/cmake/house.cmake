@@ -65,6 +65,12 @@ weft_add_host_test(prints.noticed LABELS house
     COMMAND "${CMAKE_COMMAND}" -DROOT=. "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/prints.c" -P tests/house/prints.cmake)
 set_tests_properties(prints.noticed PROPERTIES PASS_REGULAR_EXPRESSION "prints\\.c calls printf")
 
+# Scripts do not fail by chance because a reader ended before its writer.
+weft_add_host_test(pipes.whole LABELS house COMMAND "${CMAKE_COMMAND}" -DROOT=. -P tests/house/pipes.cmake)
+weft_add_host_test(pipes.noticed LABELS house
+    COMMAND "${CMAKE_COMMAND}" -DROOT=. "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/pipes.sh" -P tests/house/pipes.cmake)
+set_tests_properties(pipes.noticed PROPERTIES PASS_REGULAR_EXPRESSION "pipes\\.sh pipes into head")
+
 # No test runs on all drivers without a reason.
 set(weft_registered "${CMAKE_CURRENT_BINARY_DIR}/registered.txt") # order.cmake writes it
 weft_add_host_test(drivers.reasons LABELS house COMMAND "${CMAKE_COMMAND}" "-DLIST=${weft_registered}" -P tests/house/drivers.cmake)
