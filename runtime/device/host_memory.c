@@ -6,6 +6,7 @@
 #include "core/given.h"
 #include "core/try.h"
 #include "device/device.h"
+#include "softvk/softvk.h"
 
 #define HANDLE_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
@@ -122,4 +123,12 @@ weft_status weft_buffer_wrap_host(weft_buffer **buffer, weft_device *device, voi
     }
     *buffer = made;
     return WEFT_OK;
+}
+
+bool weft_device_moves_buffers(const weft_device *device) {
+    return device->in_process && device->info.host_memory_alignment != 0;
+}
+
+void weft_buffer_move(const weft_buffer *buffer, void *memory) {
+    weft_soft_move_memory(buffer->imported, memory);
 }

@@ -6,7 +6,8 @@
 #include "core/given.h"
 #include "core/system/clock.h"
 #include "core/try.h"
-#include "plan/plan.h"
+#include "device/device.h"
+#include "plan/in_place.h"
 #include "plan/states.h"
 
 static weft_status check_indices(const weft_plan *plan, const struct weft_port *port,
@@ -80,7 +81,9 @@ static weft_status make_buffer(weft_plan *plan, uint32_t index) {
     const struct weft_port *port = &plan->ports[index];
     const weft_plan *from = port->is_state ? plan->states_of : NULL;
     if (!from) {
-        return weft_buffer_create(&plan->execute_buffers[index], plan->device, port->bytes);
+        weft_buffer **buffer = &plan->execute_buffers[index];
+        WEFT_TRY(weft_host_port_make(buffer, plan, index));
+        return *buffer ? WEFT_OK : weft_buffer_create(buffer, plan->device, port->bytes);
     }
     const uint32_t found = weft_plan_port_of(from, port->name);
     if (found != WEFT_INDEX_NONE && from->ports[found].is_state) {
@@ -91,17 +94,24 @@ static weft_status make_buffer(weft_plan *plan, uint32_t index) {
                      port->name);
 }
 
+static weft_status make_lists(weft_plan *plan) {
+    const weft_host *host = &plan->device->host;
+    if (!plan->execute_buffers) {
+        plan->execute_buffers =
+            weft_alloc_zero(host, plan->port_count, sizeof *plan->execute_buffers);
+    }
+    if (!plan->host_ports) {
+        plan->host_ports = weft_alloc_zero(host, plan->port_count, sizeof *plan->host_ports);
+    }
+    return plan->execute_buffers && plan->host_ports ? WEFT_OK
+                                                     : weft_fail_memory(host, "a plan's buffers");
+}
+
 static weft_status make_buffers(weft_plan *plan) {
     if (plan->execute_bindings) {
         return WEFT_OK;
     }
-    if (!plan->execute_buffers) {
-        plan->execute_buffers =
-            weft_alloc_zero(&plan->device->host, plan->port_count, sizeof *plan->execute_buffers);
-        if (!plan->execute_buffers) {
-            return weft_fail_memory(&plan->device->host, "a plan's buffers");
-        }
-    }
+    WEFT_TRY(make_lists(plan));
     weft_bindings *bindings = NULL;
     weft_status status = weft_bindings_create(&bindings, plan);
     for (uint32_t i = 0; i < plan->port_count && status == WEFT_OK; i++) {
@@ -155,7 +165,8 @@ static weft_status transfer(weft_plan *plan, const weft_host_tensor *const *give
     for (uint32_t i = 0; i < plan->port_count && status == WEFT_OK; i++) {
         const struct weft_port *port = &plan->ports[i];
         const weft_host_tensor *tensor = given[i];
-        if (!tensor || (port->is_output != outputs && !port->is_state)) {
+        if (!tensor || (port->is_output != outputs && !port->is_state) ||
+            plan->host_ports[i].in_place) {
             continue;
         }
         status = outputs
@@ -179,13 +190,30 @@ weft_status weft_plan_check_tensors(weft_plan *plan, const weft_host_tensor *ten
     return check_tensors(plan->given, plan, tensors, count);
 }
 
+/* Runs on what is in the buffers. */
+static weft_status run(weft_plan *plan) {
+    const double start = weft_clock_ms();
+    const weft_status status = weft_plan_run(plan, plan->execute_bindings);
+    if (status == WEFT_OK) {
+        weft_device_note_rate(plan->device, plan->info.flops, weft_clock_ms() - start);
+    } else { /* what runs on for a while has the caller's memory */
+        weft_device_settle(plan->device, plan->execute_bindings->newest_run);
+    }
+    return status;
+}
+
 static weft_status execute(weft_plan *plan) {
     WEFT_TRY(make_buffers(plan));
-    WEFT_TRY(transfer(plan, plan->given, false));
-    double start = weft_clock_ms();
-    WEFT_TRY(weft_plan_run(plan, plan->execute_bindings));
-    weft_device_note_rate(plan->device, plan->info.flops, weft_clock_ms() - start);
-    return transfer(plan, plan->given, true);
+    weft_host_ports_begin(plan);
+    weft_status status = transfer(plan, plan->given, false);
+    if (status == WEFT_OK) {
+        status = run(plan);
+    }
+    if (status == WEFT_OK) {
+        status = transfer(plan, plan->given, true);
+    }
+    weft_host_ports_end(plan);
+    return status;
 }
 
 weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count) {

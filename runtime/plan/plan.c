@@ -12,6 +12,7 @@ static void destroy_execute_buffers(weft_plan *plan) {
             weft_buffer_destroy(&plan->execute_buffers[i]);
         }
     }
+    weft_host_ports_free(plan);
     weft_free(&plan->device->host, plan->execute_buffers);
 }
 

@@ -71,6 +71,12 @@ struct weft_pending_runs {
     uint64_t finished;
 };
 
+/** How weft_plan_execute has a port in this process's memory, where the device works on that. */
+struct weft_host_port {
+    void *room;    /* of the plan's own, for what cannot be in place; null: the port has a buffer of the device's */
+    bool in_place; /* this run has it where the caller does */
+};
+
 struct weft_plan {
     weft_device *device;
     struct weft_lowering lowering; /* storages and dispatches, kept for recording */
@@ -95,6 +101,7 @@ struct weft_plan {
         [WEFT_PLAN_PASS_COUNT]; /* what weft_plan_describe gives, in the order of weft_plan_passes */
     weft_bindings *execute_bindings; /* weft_plan_execute's own, made on first use */
     weft_buffer **execute_buffers;
+    struct weft_host_port *host_ports; /* as many as ports */
     const weft_host_tensor **given; /* weft_plan_execute's, per port */
     weft_plan *states_of;           /* whose states weft_plan_execute has; null: its own */
 };
@@ -144,6 +151,9 @@ void weft_workspace_end(struct weft_workspace *workspace, const weft_plan *plan)
 /** Notes in plan->given what a run is given, or says what is missing or wrong. */
 weft_status weft_plan_check_tensors(weft_plan *plan, const weft_host_tensor *tensors,
                                     uint32_t count);
+
+/** Frees the plan's list of them. */
+void weft_host_ports_free(weft_plan *plan);
 
 /** The port of that name, or WEFT_INDEX_NONE. */
 uint32_t weft_plan_port_of(const weft_plan *plan, const char *name);

@@ -108,6 +108,10 @@ static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice handle, VkDeviceMemory me
     drop_memory(device, old);
 }
 
+void weft_soft_move_memory(VkDeviceMemory imported, void *bytes) {
+    weft_soft_memory_of(imported)->bytes = bytes;
+}
+
 /* Any of the host's memory is as good as the device's. */
 static VKAPI_ATTR VkResult VKAPI_CALL
 get_host_pointer(VkDevice handle, VkExternalMemoryHandleTypeFlagBits type, const void *pointer,

@@ -66,6 +66,9 @@ bool weft_soft_device_inherit(VkDevice device);
 /** weft_soft_properties::survives_fork of a device. */
 bool weft_soft_survives_fork(VkDevice device);
 
+/** Memory that was imported from the host is at `bytes` from now on. Nothing that is submitted and not done uses it. */
+void weft_soft_move_memory(VkDeviceMemory imported, void *bytes);
+
 /**
  * Has pipelines that are made from now on compiled with care: more slowly, for a driver that the probe has caught miscompiling. Nothing
  * changes where the back end has one way to compile.

@@ -13,6 +13,7 @@
 #include <weft/op.h>
 
 #include "device/device.h"
+#include "device/host_memory.h"
 #include "opencl/opencl.h"
 #include "support_frames.h"
 
@@ -124,7 +125,9 @@ static void tear_down(struct fixture *f) {
 static void try_cancelled_runs_leave_the_plan_good(const char *select) {
     struct fixture f;
     set_up(&f, select, true);
-    for (unsigned time = 1; time <= 3; time++) { /* before the input is there, before the run … */
+    /* Before the input is copied, before the run, before the output is copied. In place there are no copies. */
+    const unsigned times = weft_device_moves_buffers(f.device) ? 1 : 3;
+    for (unsigned time = 1; time <= times; time++) {
         yes_at(&f.asked, time);
         WEFT_EXPECT_REFUSED(&f.host, WEFT_CANCELLED, execute(&f), "interrupted");
         assert_int_equal(atomic_load(&f.asked.times), time);

@@ -450,6 +450,10 @@ typedef struct weft_host_tensor {
  * keeps for this. Before anything runs it rejects missing inputs, wrong sizes, indices outside their embedding table
  * and lengths outside their sequence (WEFT_INVALID_ARGUMENT naming input, position, value and range). A state that is
  * not listed keeps its value from the last call; before the first call it is undefined.
+ *
+ * The processor works on f32 inputs and outputs where they are, if they begin at multiples of
+ * weft_device_info.host_memory_alignment and an output shares no bytes with anything else that is listed; otherwise they
+ * are copied there, too. After an error outputs are undefined.
  */
 WEFT_API weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors,
                                        uint32_t count);
