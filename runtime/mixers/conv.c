@@ -8,11 +8,10 @@
 #include "core/try.h"
 #include "kernels/conv/direct.h"
 #include "kernels/conv/finish.h"
-#include "kernels/conv/margins.h"
 #include "kernels/conv/patches.h"
 #include "lower/cut.h"
+#include "mixers/conv_lowering.h"
 #include "ops/matmul.h"
-#include "ops/sliding_window.h"
 
 enum { X, WEIGHT, BIAS, INPUTS };
 
@@ -86,20 +85,22 @@ static weft_status conv_infer(const weft_graph *graph, struct weft_node *node, w
 
 /* ---- lowering ---- */
 
-struct conv {
-    struct weft_windows windows;
-    uint32_t batch, groups;
-    uint32_t channels, outputs;       /* of x and of the result, in a group */
-    uint32_t x, weight, bias, result; /* storages */
-    weft_activation activation;
-};
-
-static uint64_t elements_of_window(const struct conv *c) {
+uint64_t weft_conv_terms(const struct weft_conv *c) {
     return (uint64_t)c->channels * c->windows.sizes[0] * c->windows.sizes[1];
 }
 
-static uint64_t elements_of_result(const struct conv *c) {
+static uint64_t elements_of_result(const struct weft_conv *c) {
     return (uint64_t)c->batch * c->groups * c->outputs * weft_windows_count(&c->windows);
+}
+
+void weft_conv_count_costs(struct weft_dispatch *dispatch, const struct weft_conv *c,
+                           double share) {
+    const struct weft_windows *w = &c->windows;
+    const double count = (double)elements_of_result(c);
+    const double elements = (double)c->batch * c->groups * c->channels;
+    dispatch->flops = share * 2.0 * (double)weft_conv_terms(c) * count;
+    dispatch->bytes = share * 4.0 * (count + elements * w->extents[0] * w->extents[1]);
+    dispatch->turns = c->channels * weft_windows_turns(w);
 }
 
 /* True if the windows are the elements of x themselves. */
@@ -109,6 +110,16 @@ static bool is_pointwise(const struct weft_windows *w) {
         is = is && w->sizes[i] == 1 && w->strides[i] == 1 && w->before[i] == 0 && w->after[i] == 0;
     }
     return is;
+}
+
+/* Such windows lie in one row. */
+static void join_rows(struct weft_windows *w) {
+    if (is_pointwise(w)) {
+        w->extents[1] *= w->extents[0];
+        w->extents[0] = 1;
+        w->counts[1] *= w->counts[0];
+        w->counts[0] = 1;
+    }
 }
 
 static bool is_processor(const struct weft_lowering *lowering) {
@@ -122,25 +133,21 @@ struct direct_tile {
     uint32_t outputs, columns;
 };
 
-/* It reads x once for all channels, and on processors the weight once for two vectors of columns. Of their registers, vectors of
- * 512 bits have 32, others 16. */
+/* It reads x once for all channels, and on processors the weight once for two vectors of columns. */
 static struct direct_tile direct_tile_of(const struct weft_lowering *lowering,
-                                         const struct conv *c) {
-    enum { MOST = 8, MOST_OF_16_REGISTERS = 6, LANES = 16 };
+                                         const struct weft_conv *c) {
+    enum { MOST = 8 };
     struct direct_tile tile = {.outputs = 1, .columns = 1};
     while (tile.outputs < MOST && 2 * tile.outputs <= c->outputs) {
         tile.outputs *= 2;
     }
     if (is_processor(lowering) && c->windows.counts[1] > WEFT_CONV_DIRECT_COLUMNS) {
         tile.columns = 2;
-        if (tile.outputs == MOST && lowering->device->info.subgroup_size < LANES) {
-            tile.outputs = c->outputs < 4 * MOST_OF_16_REGISTERS ? MOST / 2 : MOST_OF_16_REGISTERS;
-        }
     }
     return tile;
 }
 
-static struct weft_grid direct_grid(const struct conv *c, struct direct_tile tile) {
+static struct weft_grid direct_grid(const struct weft_conv *c, struct direct_tile tile) {
     const uint64_t tiles = (c->outputs - 1) / tile.outputs + 1;
     const uint64_t lines = c->batch * c->groups * tiles * c->windows.counts[0];
     const uint64_t blocks =
@@ -148,131 +155,50 @@ static struct weft_grid direct_grid(const struct conv *c, struct direct_tile til
     return weft_grid_of_groups(((lines - 1) / WEFT_CONV_DIRECT_ROWS + 1) * blocks);
 }
 
-/* Where a direct convolution reads its planes. */
-struct planes {
-    uint32_t storage;
-    uint32_t height, width;
-    uint32_t before[2];
-    bool inside; /* whatever is read is there */
-};
-
-/* Planes with their padding and as much behind it as the last lanes of a line read: `rows` lines of `width` words each, which are
- * one part of `pitch` words for each element of a stride. */
-struct margins {
-    uint64_t rows, lines, pitch, width;
-};
-
-/*
- * On processors the padding is written: what asks of each element whether it is there takes as long as the products, and elements a
- * stride apart are read one by one. False where that would take more memory than it is worth: planes stay as they are.
- */
-static bool find_margins(struct margins *margins, const struct weft_lowering *lowering,
-                         const struct conv *c) {
-    enum { FEW_OUTPUTS = 4 };
-    const uint64_t worth = UINT64_C(64) << 20;
-    const struct weft_windows *w = &c->windows;
-    const struct direct_tile tile = direct_tile_of(lowering, c);
-    const uint64_t columns = (uint64_t)tile.columns * WEFT_CONV_DIRECT_COLUMNS;
-    const uint64_t blocks = (w->counts[1] - 1) / columns + 1;
-    margins->rows = (uint64_t)w->extents[0] + w->before[0] + w->after[0];
-    margins->lines = (uint64_t)c->batch * c->groups * c->channels * margins->rows;
-    margins->pitch =
-        blocks * columns + (uint64_t)(w->sizes[1] - 1) * w->dilations[1] / w->strides[1];
-    margins->width = margins->pitch * w->strides[1];
-    const double bytes = (double)margins->lines * (double)margins->width * sizeof(float);
-    return is_processor(lowering) && (tile.outputs >= FEW_OUTPUTS || w->strides[1] > 1) &&
-           bytes <= (double)worth && bytes <= (double)weft_cut_limit(lowering);
-}
-
 /*
  * Which way a convolution goes; the sums are the same. Windows that overlap would be written to memory several times. With many
- * channels of the result products, which read them from caches, pay for that. On processors they do where a row of windows leaves
- * half of the lanes idle: with 64 channels and rows of 56 the direct way takes 0.4 of the time, with 512 and rows of 7 1.7.
+ * channels of the result products, which read them from caches, pay for that.
  */
-static bool is_direct(const struct weft_lowering *lowering, const struct conv *c) {
+static bool is_direct(const struct weft_conv *c) {
     enum { FEW_OUTPUTS = 8, MANY_OUTPUTS = 48 };
     const struct weft_windows *w = &c->windows;
     const uint64_t size = (uint64_t)w->sizes[0] * w->sizes[1];
     const bool overlap = size > (uint64_t)w->strides[0] * w->strides[1];
-    const bool fills_lanes = w->counts[1] > WEFT_CONV_DIRECT_COLUMNS / 2;
-    struct margins margins;
-    if (is_pointwise(w) || !overlap) {
-        return !is_pointwise(w) && c->outputs < FEW_OUTPUTS;
-    }
-    return c->outputs < MANY_OUTPUTS ||
-           (is_processor(lowering) && fills_lanes &&
-            (w->strides[1] == 1 || find_margins(&margins, lowering, c)));
+    return !is_pointwise(w) && c->outputs < (overlap ? MANY_OUTPUTS : FEW_OUTPUTS);
 }
 
-static void pad_planes(struct weft_lowering *lowering, const struct conv *c,
-                       struct planes *planes) {
-    const struct weft_windows *w = &c->windows;
-    struct margins margins;
-    if (!find_margins(&margins, lowering, c)) {
-        return;
-    }
-    const uint64_t bytes = margins.lines * margins.width * sizeof(float);
-    const uint64_t groups = (margins.lines - 1) / WEFT_CONV_MARGINS_LOCAL_Y + 1;
-    const uint32_t padded = weft_lower_scratch(lowering, bytes);
-    struct weft_dispatch *dispatch = WEFT_LOWER(lowering, conv_margins, weft_grid_of_groups(groups),
-                                                .bind = {.x = c->x, .result = padded},
-                                                .push = {.lines = (uint32_t)margins.lines,
-                                                         .rows = (uint32_t)margins.rows,
-                                                         .pitch = (uint32_t)margins.pitch,
-                                                         .stride = w->strides[1],
-                                                         .height = w->extents[0],
-                                                         .width = w->extents[1],
-                                                         .before_y = w->before[0],
-                                                         .before_x = w->before[1]},
-                                                .constant = {.strided = w->strides[1] != 1});
-    dispatch->bytes = 2.0 * (double)bytes;
-    *planes = (struct planes){.storage = padded,
-                              .height = (uint32_t)margins.rows,
-                              .width = (uint32_t)margins.width,
-                              .inside = true};
-}
-
-static void lower_direct(struct weft_lowering *lowering, const struct conv *c) {
+static void lower_direct(struct weft_lowering *lowering, const struct weft_conv *c) {
     const struct weft_windows *w = &c->windows;
     const double count = (double)elements_of_result(c);
     const struct direct_tile tile = direct_tile_of(lowering, c);
-    struct planes planes = {.storage = c->x,
-                            .height = w->extents[0],
-                            .width = w->extents[1],
-                            .before = {w->before[0], w->before[1]}};
     if (!weft_lower_countable(lowering, count, "elements")) {
         return;
     }
-    pad_planes(lowering, c, &planes);
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, conv_direct, direct_grid(c, tile),
-        .bind = {.x = planes.storage, .weight = c->weight, .bias = c->bias, .result = c->result},
-        .push = {.pairs = c->batch * c->groups,
-                 .groups = c->groups,
-                 .channels = c->channels,
-                 .outputs = c->outputs,
-                 .height = planes.height,
-                 .width = planes.width,
-                 .window_height = w->sizes[0],
-                 .window_width = w->sizes[1],
-                 .rows = w->counts[0],
-                 .columns = w->counts[1],
-                 .stride_y = w->strides[0],
-                 .stride_x = w->strides[1],
-                 .dilation_y = w->dilations[0],
-                 .dilation_x = w->dilations[1],
-                 .before_y = planes.before[0],
-                 .before_x = planes.before[1]},
-        .constant = {.activation = (int32_t)c->activation,
-                     .has_bias = c->bias != WEFT_NO_STORAGE,
-                     .outputs = tile.outputs,
-                     .side_by_side = w->strides[1] == 1,
-                     .columns_each = tile.columns,
-                     .inside = planes.inside});
-    const double elements = (double)c->batch * c->groups * c->channels;
-    dispatch->flops = 2.0 * (double)elements_of_window(c) * count;
-    dispatch->bytes = 4.0 * (count + elements * w->extents[0] * w->extents[1]);
-    dispatch->turns = c->channels * weft_windows_turns(w);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, conv_direct, direct_grid(c, tile),
+                   .bind = {.x = c->x, .weight = c->weight, .bias = c->bias, .result = c->result},
+                   .push = {.pairs = c->batch * c->groups,
+                            .groups = c->groups,
+                            .channels = c->channels,
+                            .outputs = c->outputs,
+                            .height = w->extents[0],
+                            .width = w->extents[1],
+                            .window_height = w->sizes[0],
+                            .window_width = w->sizes[1],
+                            .rows = w->counts[0],
+                            .columns = w->counts[1],
+                            .stride_y = w->strides[0],
+                            .stride_x = w->strides[1],
+                            .dilation_y = w->dilations[0],
+                            .dilation_x = w->dilations[1],
+                            .before_y = w->before[0],
+                            .before_x = w->before[1]},
+                   .constant = {.activation = (int32_t)c->activation,
+                                .has_bias = c->bias != WEFT_NO_STORAGE,
+                                .outputs = tile.outputs,
+                                .side_by_side = w->strides[1] == 1,
+                                .columns_each = tile.columns});
+    weft_conv_count_costs(dispatch, c, 1.0);
 }
 
 /* ---- by products ---- */
@@ -282,10 +208,10 @@ struct stretch {
     uint64_t first, count;
 };
 
-static uint32_t lower_patches(struct weft_lowering *lowering, const struct conv *c,
+static uint32_t lower_patches(struct weft_lowering *lowering, const struct weft_conv *c,
                               struct stretch stretch) {
     const struct weft_windows *w = &c->windows;
-    const uint64_t count = c->batch * c->groups * elements_of_window(c) * stretch.count;
+    const uint64_t count = c->batch * c->groups * weft_conv_terms(c) * stretch.count;
     if (!weft_lower_countable(lowering, (double)count, "elements of windows")) {
         return c->x;
     }
@@ -311,14 +237,14 @@ static uint32_t lower_patches(struct weft_lowering *lowering, const struct conv 
 }
 
 /* Rows of a product are channels, so that it adds their bias; where each of several groups would begin anew, a dispatch does. */
-static bool finishes_itself(const struct conv *c) {
+static bool finishes_itself(const struct weft_conv *c) {
     return c->groups == 1;
 }
 
 /* The products of a stretch, whose windows are the columns of `patches`. */
-static void lower_stretch(struct weft_lowering *lowering, const struct conv *c, uint32_t patches,
-                          struct stretch stretch) {
-    const uint32_t k = (uint32_t)elements_of_window(c);
+static void lower_stretch(struct weft_lowering *lowering, const struct weft_conv *c,
+                          uint32_t patches, struct stretch stretch) {
+    const uint32_t k = (uint32_t)weft_conv_terms(c);
     const uint32_t size = (uint32_t)weft_windows_count(&c->windows);
     const uint32_t count = (uint32_t)stretch.count;
     const uint64_t first = stretch.first * sizeof(float);
@@ -352,15 +278,15 @@ static void lower_stretch(struct weft_lowering *lowering, const struct conv *c, 
 }
 
 /* How many windows are in memory at once: as many as can be bound, and not more than is worth its memory, but a few. */
-static uint64_t windows_at_once(const struct weft_lowering *lowering, const struct conv *c) {
+static uint64_t windows_at_once(const struct weft_lowering *lowering, const struct weft_conv *c) {
     const uint64_t step = weft_cut_step(lowering, sizeof(float));
-    const uint64_t bytes = c->batch * c->groups * elements_of_window(c) * sizeof(float);
+    const uint64_t bytes = c->batch * c->groups * weft_conv_terms(c) * sizeof(float);
     const uint64_t worth = (UINT64_C(32) << 20) / bytes / step * step;
     return weft_cut_count(lowering, worth == 0 ? step : worth, step, bytes);
 }
 
 /* What products of several groups do not do. */
-static void lower_finish(struct weft_lowering *lowering, const struct conv *c) {
+static void lower_finish(struct weft_lowering *lowering, const struct weft_conv *c) {
     const uint64_t count = elements_of_result(c);
     if (finishes_itself(c) ||
         (c->bias == WEFT_NO_STORAGE && c->activation == WEFT_ACTIVATION_NONE) ||
@@ -377,7 +303,7 @@ static void lower_finish(struct weft_lowering *lowering, const struct conv *c) {
     dispatch->bytes = 8.0 * (double)count;
 }
 
-static void lower_products(struct weft_lowering *lowering, const struct conv *c) {
+static void lower_products(struct weft_lowering *lowering, const struct weft_conv *c) {
     const uint64_t size = weft_windows_count(&c->windows);
     if (is_pointwise(&c->windows)) {
         lower_stretch(lowering, c, c->x, (struct stretch){.count = size});
@@ -395,18 +321,21 @@ static void lower_products(struct weft_lowering *lowering, const struct conv *c)
 static weft_status conv_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_conv_node *params = (const void *)node->params.bytes;
     const weft_shape x = *weft_node_shape(lowering->graph, node, X);
-    struct conv c = {.batch = x.dim[0],
-                     .groups = params->groups,
-                     .channels = x.dim[1] / params->groups,
-                     .outputs =
-                         weft_node_shape(lowering->graph, node, WEIGHT)->dim[0] / params->groups,
-                     .activation = node->epilogue.activation};
+    struct weft_conv c = {.batch = x.dim[0],
+                          .groups = params->groups,
+                          .channels = x.dim[1] / params->groups,
+                          .outputs = weft_node_shape(lowering->graph, node, WEIGHT)->dim[0] /
+                                     params->groups,
+                          .activation = node->epilogue.activation};
     WEFT_TRY(windows_of(&c.windows, lowering->graph, node));
     c.x = weft_lower_value(lowering, node->input[X]);
     c.weight = weft_lower_value(lowering, node->input[WEIGHT]);
     c.bias = weft_lower_optional(lowering, node->input[BIAS]);
     c.result = weft_lower_value(lowering, node->output);
-    if (is_direct(lowering, &c)) {
+    join_rows(&c.windows);
+    if (weft_conv_is_flat(lowering, &c)) {
+        weft_conv_lower_flat(lowering, &c);
+    } else if (is_direct(&c)) {
         lower_direct(lowering, &c);
     } else {
         lower_products(lowering, &c);

@@ -16,7 +16,6 @@
 layout(constant_id = 2) const uint OUTPUTS = 1; // of an invocation
 layout(constant_id = 3) const uint SIDE_BY_SIDE = 0; // the stride is 1: processors load what windows of all lanes read at once
 layout(constant_id = 4) const uint COLUMNS_EACH = 1; // of an invocation: 1 or 2, which are FIXED_COLUMNS apart
-layout(constant_id = 5) const uint INSIDE = 0; // margins.comp has made all that an invocation reads
 layout(constant_id = 64) const uint FIXED_COLUMNS = 16; // of a workgroup's invocations
 layout(constant_id = 65) const uint FIXED_ROWS = 8;
 
@@ -50,21 +49,11 @@ layout(push_constant) uniform Push
 
 const uint CHUNK = 64; // WEFT_CHUNK
 
-// Where a line has element `x` of its first window.
-uint place_in_line(uint x)
-{
-    uint place = x;
-    if (SIDE_BY_SIDE == 0 && INSIDE != 0) {
-        place = x % push.stride_x * (push.width / push.stride_x) + x / push.stride_x;
-    }
-    return place;
-}
-
 // Element `at` of a line of x, zero outside.
 float value_of(uint line_of_x, uint at, uint width)
 {
     float value = 0.0;
-    if (INSIDE != 0 || at < width) {
+    if (at < width) {
         value = x[line_of_x + at];
     }
     return value;
@@ -99,7 +88,7 @@ void main()
     uint plane = pair * push.channels * push.height;
     uint start = column;
     uint next = FIXED_COLUMNS;
-    if (SIDE_BY_SIDE == 0 && INSIDE == 0) {
+    if (SIDE_BY_SIDE == 0) {
         start *= push.stride_x;
         next *= push.stride_x;
     }
@@ -111,7 +100,7 @@ void main()
             uint line_of_x = (plane + y) * push.width;
             uint width = y < push.height ? push.width : 0;
             for (uint window_x = 0; window_x < push.window_width; window_x++) {
-                uint at = start + place_in_line(window_x * push.dilation_x);
+                uint at = start + window_x * push.dilation_x;
                 float value = value_of(line_of_x, at, width);
                 float second = 0.0;
                 if (COLUMNS_EACH == 2) {

@@ -101,6 +101,7 @@ static weft_tensor build(struct weft_test_run *run, const struct conv *c, const 
 
 /* ---- in parts ---- */
 
+/* limit: what the device binds at most; 0: as it is. */
 static void check_parts(struct weft_test_graph *g, const struct conv *c, uint32_t limit) {
     const uint64_t count = elements_of_result(c);
     float *x = numbers((uint64_t)c->batch * c->channels * c->height * c->width, 1, small);
@@ -112,7 +113,11 @@ static void check_parts(struct weft_test_graph *g, const struct conv *c, uint32_
         assert_ok(weft_graph_activate(&y, run.graph, y, WEFT_ACTIVATION_RELU));
     }
     weft_test_take(&run, "y", y, found);
-    weft_test_execute_in_parts(&run, limit);
+    if (limit == 0) {
+        weft_test_execute(&run, NULL);
+    } else {
+        weft_test_execute_in_parts(&run, limit);
+    }
     for (uint64_t i = 0; i < count; i++) {
         if (found[i] != result_at(c, i)) {
             fail_msg("element %llu is %g, expected %g", (unsigned long long)i, (double)found[i],
@@ -329,4 +334,57 @@ WEFT_TEST_ON_GRAPH(sums_are_those_of_products, f) {
                                       .size = {3, 7},
                                       .stride = {1, 3},
                                       .before = {1, 3}});
+    /* Windows that are the elements of x, in whole and broken blocks of them, and few. */
+    static const uint32_t widths[] = {7, 64, 65, 90};
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        expect_products(f, &(struct conv){.batch = 1,
+                                          .channels = 67,
+                                          .outputs = 5 + (uint32_t)i,
+                                          .groups = 1,
+                                          .height = 1,
+                                          .width = widths[i],
+                                          .size = {1, 1},
+                                          .stride = {1, 1}});
+    }
+}
+
+/* Several blocks of places and shares of channels, of each image and each group. */
+WEFT_TEST_ON_GRAPH(images_and_groups_begin_anew, f) {
+    struct conv c = {.batch = 2,
+                     .channels = 6,
+                     .outputs = 210,
+                     .groups = 2,
+                     .height = 8,
+                     .width = 13,
+                     .size = {3, 2},
+                     .stride = {1, 1},
+                     .before = {1, 1},
+                     .bias = true,
+                     .relu = true};
+    check_parts(f, &c, 0);
+    c.stride[0] = 2; /* parts of planes: one line more in the first */
+    c.stride[1] = 3;
+    check_parts(f, &c, 0);
+    c.size[0] = c.size[1] = c.stride[0] = c.stride[1] = 1;
+    c.before[0] = c.before[1] = 0;
+    check_parts(f, &c, 0);
+    c.height = c.width = 1; /* one place */
+    check_parts(f, &c, 0);
+}
+
+/* Planes of 5 MB, which processors copy some rows at a time; the last ones are fewer. */
+WEFT_TEST_ON_GRAPH(rows_of_windows_by_bands, f) {
+    struct conv c = {.batch = 1,
+                     .channels = 40,
+                     .outputs = 3,
+                     .groups = 1,
+                     .height = 181,
+                     .width = 170,
+                     .size = {3, 3},
+                     .stride = {1, 1},
+                     .before = {1, 1}};
+    check_parts(f, &c, 0);
+    c.stride[0] = c.stride[1] = 2;
+    c.size[0] = 4;
+    check_parts(f, &c, 0);
 }

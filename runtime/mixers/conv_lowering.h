@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A convolution as it is lowered, and its way on processors. */
+#ifndef WEFT_MIXERS_CONV_LOWERING_H
+#define WEFT_MIXERS_CONV_LOWERING_H
+
+#include "lower/lowering.h"
+#include "ops/sliding_window.h"
+
+struct weft_conv {
+    struct weft_windows windows;
+    uint32_t batch, groups;
+    uint32_t channels, outputs;       /* of x and of the result, in a group */
+    uint32_t x, weight, bias, result; /* storages */
+    weft_activation activation;
+};
+
+/** Terms of a sum. */
+uint64_t weft_conv_terms(const struct weft_conv *c);
+
+/** Notes what a kernel does that computes a share of it, 1 for all, from x. */
+void weft_conv_count_costs(struct weft_dispatch *dispatch, const struct weft_conv *c, double share);
+
+/** True if the device is the processor, and it pays to bring x's planes into the order of conv/flat.comp, where they are not in it. */
+bool weft_conv_is_flat(const struct weft_lowering *lowering, const struct weft_conv *c);
+
+/** Lowers such a convolution by that kernel. */
+void weft_conv_lower_flat(struct weft_lowering *lowering, const struct weft_conv *c);
+
+#endif

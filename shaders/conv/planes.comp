@@ -1,0 +1,62 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// The planes that conv/flat.comp reads: those of x with zeros around them, each in stride_y · stride_x parts. A part has what the
+// first elements of windows read, the next what the second ones do, and so on: windows side by side read words side by side,
+// and those below each other words a line apart.
+
+#include "index.glsl"
+
+layout(constant_id = 0) const uint STRIDED = 0; // stride_x is not 1
+
+layout(local_size_x = 32, local_size_y = 8) in;
+
+layout(std430, binding = 0) readonly buffer X { uint x[]; };
+layout(std430, binding = 1) writeonly buffer Result { uint result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint groups_x;
+    uint lines; // of all parts of all planes
+    uint rows;  // of a part
+    uint first; // of them in the parts of whole planes
+    uint pitch; // of its lines, in words
+    uint stride_y;
+    uint stride_x;
+    uint height; // of x
+    uint width;
+    uint before_y;
+    uint before_x;
+} push;
+
+void main()
+{
+    uint line = weft_group_index(push.groups_x) * gl_WorkGroupSize.y + gl_LocalInvocationID.y;
+    if (line >= push.lines) {
+        return;
+    }
+    uint part = line / push.rows;
+    uint part_x = part % push.stride_x;
+    uint part_y = part / push.stride_x % push.stride_y;
+    uint plane = part / push.stride_x / push.stride_y;
+    uint y = (push.first + line % push.rows) * push.stride_y + part_y - push.before_y;
+    uint from = (plane * push.height + y) * push.width;
+    uint width = y < push.height ? push.width : 0;
+    for (uint first = 0; first < push.pitch; first += gl_WorkGroupSize.x) {
+        uint i = first + gl_LocalInvocationID.x;
+        uint base = first - push.before_x;
+        uint word = 0;
+        if (STRIDED == 0 && base < width && base + gl_WorkGroupSize.x <= width) {
+            word = x[from + base + gl_LocalInvocationID.x];
+        } else {
+            uint at = (STRIDED == 0 ? i : i * push.stride_x) + part_x - push.before_x;
+            if (at < width) {
+                word = x[from + at];
+            }
+        }
+        if (i < push.pitch) {
+            result[line * push.pitch + i] = word;
+        }
+    }
+}
