@@ -218,6 +218,16 @@ struct weft_grid weft_grid_of_groups(uint64_t count) {
     return (struct weft_grid){.groups = count};
 }
 
+struct weft_grid weft_grid_of_rows(uint64_t rows, uint32_t items) {
+    enum { ITEMS_PER_GROUP = 128 }; /* WEFT_ITEMS_PER_GROUP */
+    return weft_grid_of_groups(rows * ((items - 1) / ITEMS_PER_GROUP + 1));
+}
+
+bool weft_lower_by_rows(const struct weft_lowering *lowering, uint32_t items) {
+    enum { LEAST = 24 };
+    return lowering->device->cost_column == WEFT_COST_PROCESSOR && items >= LEAST;
+}
+
 struct weft_grid weft_grid_of(uint32_t x, uint32_t y, uint32_t z) {
     return (struct weft_grid){.extent = {x, y, z}};
 }

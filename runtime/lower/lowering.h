@@ -80,7 +80,8 @@ struct weft_dispatch {
     uint32_t groups[3];
     double flops;
     double bytes;
-    double turns; /* of all loops of an invocation, at most; 0: few, however large the tensors are */
+    double
+        turns; /* of all loops of an invocation, at most; 0: few, however large the tensors are */
     char label[48]; /* "matmul %12": the node it belongs to */
     bool barrier;   /* set by the order pass */
 };
@@ -203,6 +204,10 @@ enum weft_layout weft_lower_shared_layout(struct weft_lowering *lowering, uint32
 struct weft_grid weft_grid_of_items(uint64_t count);
 /** A workgroup for each of `count` rows or the like, found likewise. */
 struct weft_grid weft_grid_of_groups(uint64_t count);
+/** Workgroups that lie in rows of so many items, found likewise: weft_row_item. */
+struct weft_grid weft_grid_of_rows(uint64_t rows, uint32_t items);
+/** True where that pays: on processors, of rows that fill a vector. */
+bool weft_lower_by_rows(const struct weft_lowering *lowering, uint32_t items);
 struct weft_grid weft_grid_of(uint32_t x, uint32_t y, uint32_t z);
 
 /* Grids of variants: as many items or workgroups as the first push constant says, and a workgroup for each of `batches`. */

@@ -71,6 +71,22 @@ struct weft_broadcast weft_broadcast_of(const weft_graph *graph, const struct we
     return result;
 }
 
+uint32_t weft_broadcast_inner(const struct weft_lowering *lowering,
+                              const struct weft_broadcast *broadcast) {
+    enum { ROWS = 8 }; /* WEFT_INNER_ROWS */
+    uint32_t inner = ROWS;
+    for (uint32_t i = 0; i < WEFT_BROADCAST_OPERANDS; i++) {
+        inner |= (broadcast->has[i] & 1) << i;
+    }
+    return weft_lower_by_rows(lowering, broadcast->extent[0]) ? inner : 0;
+}
+
+struct weft_grid weft_broadcast_grid(const struct weft_broadcast *broadcast, uint32_t inner) {
+    const uint32_t items = broadcast->extent[0];
+    return inner == 0 ? weft_grid_of_items(broadcast->count)
+                      : weft_grid_of_rows(broadcast->count / items, items);
+}
+
 bool weft_broadcast_parts(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
     const weft_shape output = graph->values[node->output].shape;

@@ -24,6 +24,13 @@ weft_status weft_broadcast_infer(const weft_graph *graph, const struct weft_node
 
 struct weft_broadcast weft_broadcast_of(const weft_graph *graph, const struct weft_node *node);
 
+/** The constant INNER: on processors rows along the last axis, if they are long, else 0. */
+uint32_t weft_broadcast_inner(const struct weft_lowering *lowering,
+                              const struct weft_broadcast *broadcast);
+
+/** As that constant has it. */
+struct weft_grid weft_broadcast_grid(const struct weft_broadcast *broadcast, uint32_t inner);
+
 /** The fields of a kernel's push constants. */
 #define WEFT_BROADCAST_FIELDS(broadcast)                                \
     .count = (uint32_t)(broadcast).count, .axes = (broadcast).axes,     \

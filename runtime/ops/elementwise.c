@@ -226,12 +226,14 @@ static void lower_broadcast(struct weft_lowering *lowering, const struct weft_no
                             const struct weft_operands *operands) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
     const struct weft_broadcast broadcast = weft_broadcast_of(lowering->graph, node);
+    const uint32_t inner = weft_broadcast_inner(lowering, &broadcast);
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, elementwise_broadcast, weft_grid_of_items(broadcast.count),
+        WEFT_LOWER(lowering, elementwise_broadcast, weft_broadcast_grid(&broadcast, inner),
                    .bind = {.a = operands->a, .b = operands->b, .result = operands->result},
                    .push = {WEFT_BROADCAST_FIELDS(broadcast), .a_has = broadcast.has[0],
                             .b_has = broadcast.has[1]},
                    .constant = {.kind = (uint32_t)params->kind,
+                                .inner = inner,
                                 .integer = weft_node_dtype(lowering->graph, node, 0) == WEFT_I32});
     finish(dispatch, lowering->graph, node, 1.0);
 }

@@ -13,6 +13,7 @@
 #include "lower/window.h"
 #include "ops/around_axis.h"
 #include "ops/axis.h"
+#include "ops/strides.h"
 
 #define PARTS 7 /* that the kernel binds at once, besides the result */
 
@@ -228,8 +229,33 @@ static struct layout concat_layout(const struct weft_lowering *lowering,
     return rows;
 }
 
+/* On processors part by part: each is rows that lie in the result's. */
+static bool concat_lower_rows(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct layout rows = concat_layout(lowering, node);
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        if (!weft_lower_by_rows(lowering, concat_words(lowering, node, i))) {
+            return false;
+        }
+    }
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        const uint32_t words = concat_words(lowering, node, i);
+        const uint64_t all = weft_shape_elements(*weft_node_shape(lowering->graph, node, i));
+        const struct weft_strides part = {
+            .rank = 2, .extent = {(uint32_t)(all / words), words}, .stride = {words, 1}};
+        const uint32_t x = weft_lower_value(lowering, node->input[i]);
+        weft_lower_rows(lowering, &part, x, weft_lower_value(lowering, node->output), begin,
+                        rows.row);
+        begin += words;
+    }
+    return true;
+}
+
 static weft_status concat_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     struct layout rows = concat_layout(lowering, node);
+    if (concat_lower_rows(lowering, node)) {
+        return weft_lower_status(lowering);
+    }
     for (uint32_t first = 0; first < node->input_count; first += PARTS) {
         const uint32_t left = node->input_count - first;
         rows.count = left < PARTS ? left : PARTS;

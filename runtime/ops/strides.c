@@ -83,44 +83,84 @@ static struct weft_strides in_fours(struct weft_strides strides) {
     return strides;
 }
 
+/* Where a dispatch writes. */
+struct target {
+    uint32_t storage, count, first;
+    uint32_t
+        row; /* from one row of the innermost axis to the next; 0: the items are found one by one */
+};
+
 static void lower_window(struct weft_lowering *lowering, const struct weft_shader *kernel,
-                         const struct weft_strides *strides, struct weft_window result,
+                         const struct weft_strides *strides, struct target result,
                          struct weft_window x) {
     const struct axes axes = axes_of(strides);
     const struct weft_divisor *divisor = axes.divisor;
-    weft_lower_kernel(lowering, kernel, NULL, weft_grid_of_items(result.count),
-                      WEFT_KERNEL_ARGS(movement_strided,
-                                       .bind = {.x = x.storage, .result = result.storage},
-                                       .push = {.count = result.count,
-                                                .first = result.first,
-                                                .axes = strides->rank,
-                                                .extent0 = axes.extent[0],
-                                                .extent1 = axes.extent[1],
-                                                .extent2 = axes.extent[2],
-                                                .extent3 = axes.extent[3],
-                                                .extent4 = axes.extent[4],
-                                                .extent5 = axes.extent[5],
-                                                .extent6 = axes.extent[6],
-                                                .magic0 = divisor[0].magic,
-                                                .magic1 = divisor[1].magic,
-                                                .magic2 = divisor[2].magic,
-                                                .magic3 = divisor[3].magic,
-                                                .magic4 = divisor[4].magic,
-                                                .magic5 = divisor[5].magic,
-                                                .magic6 = divisor[6].magic,
-                                                .shifts = weft_divisor_shifts(divisor, 6),
-                                                .shift6 = divisor[6].shift,
-                                                .stride0 = axes.stride[0],
-                                                .stride1 = axes.stride[1],
-                                                .stride2 = axes.stride[2],
-                                                .stride3 = axes.stride[3],
-                                                .stride4 = axes.stride[4],
-                                                .stride5 = axes.stride[5],
-                                                .stride6 = axes.stride[6],
-                                                .outer_stride = axes.outer_stride,
-                                                .offset = strides->offset - x.first,
-                                                .window = x.count}))
+    const uint32_t inner = strides->rank > 0 ? strides->extent[strides->rank - 1] : 1;
+    weft_lower_kernel(
+        lowering, kernel, NULL,
+        result.row ? weft_grid_of_rows(result.count / inner, inner)
+                   : weft_grid_of_items(result.count),
+        WEFT_KERNEL_ARGS(movement_strided, .bind = {.x = x.storage, .result = result.storage},
+                         .push = {.count = result.count,
+                                  .first = result.first,
+                                  .axes = strides->rank,
+                                  .extent0 = axes.extent[0],
+                                  .extent1 = axes.extent[1],
+                                  .extent2 = axes.extent[2],
+                                  .extent3 = axes.extent[3],
+                                  .extent4 = axes.extent[4],
+                                  .extent5 = axes.extent[5],
+                                  .extent6 = axes.extent[6],
+                                  .magic0 = divisor[0].magic,
+                                  .magic1 = divisor[1].magic,
+                                  .magic2 = divisor[2].magic,
+                                  .magic3 = divisor[3].magic,
+                                  .magic4 = divisor[4].magic,
+                                  .magic5 = divisor[5].magic,
+                                  .magic6 = divisor[6].magic,
+                                  .shifts = weft_divisor_shifts(divisor, 6),
+                                  .shift6 = divisor[6].shift,
+                                  .stride0 = axes.stride[0],
+                                  .stride1 = axes.stride[1],
+                                  .stride2 = axes.stride[2],
+                                  .stride3 = axes.stride[3],
+                                  .stride4 = axes.stride[4],
+                                  .stride5 = axes.stride[5],
+                                  .stride6 = axes.stride[6],
+                                  .outer_stride = axes.outer_stride,
+                                  .offset = strides->offset - x.first,
+                                  .window = x.count,
+                                  .result_row = result.row},
+                         .constant = {.by_rows = result.row != 0,
+                                      .dense = result.row != 0 && axes.stride[0] == 1}))
         ->bytes = 8.0 * (double)result.count;
+}
+
+/* An axis alone is the outermost, too. */
+static struct weft_strides in_rows(struct weft_strides strides) {
+    if (strides.rank == 1) {
+        strides.rank = 2;
+        strides.extent[1] = strides.extent[0];
+        strides.stride[1] = strides.stride[0];
+        strides.extent[0] = 1;
+    }
+    return strides;
+}
+
+bool weft_strides_lie_in_rows(const struct weft_lowering *lowering,
+                              const struct weft_strides *strides) {
+    return strides->rank > 0 && weft_lower_by_rows(lowering, strides->extent[strides->rank - 1]);
+}
+
+void weft_lower_rows(struct weft_lowering *lowering, const struct weft_strides *strides, uint32_t x,
+                     uint32_t result, uint32_t first, uint32_t row) {
+    const struct weft_strides rows = in_rows(*strides);
+    struct target target = {.storage = result, .count = 1, .first = first, .row = row};
+    for (uint32_t i = 0; i < rows.rank; i++) {
+        target.count *= rows.extent[i];
+    }
+    lower_window(lowering, &weft_shader_movement_strided, &rows, target,
+                 (struct weft_window){.storage = x});
 }
 
 void weft_lower_strided(struct weft_lowering *lowering, const struct weft_node *node,
@@ -132,12 +172,22 @@ void weft_lower_strided(struct weft_lowering *lowering, const struct weft_node *
         fours ? &weft_shader_movement_strided_four : &weft_shader_movement_strided;
     const uint32_t results = weft_window_count(lowering, node->output);
     const uint32_t windows = weft_window_count(lowering, node->input[0]);
+    if (results == 1 && windows == 1 && weft_strides_lie_in_rows(lowering, &merged)) {
+        const struct weft_window x = weft_window_at(lowering, node->input[0], 0);
+        const struct weft_window result = weft_window_at(lowering, node->output, 0);
+        weft_lower_rows(lowering, &merged, x.storage, result.storage, 0,
+                        merged.extent[merged.rank - 1]);
+        return;
+    }
     for (uint32_t r = 0; r < results; r++) {
         const struct weft_window result = weft_window_at(lowering, node->output, r);
         for (uint32_t w = 0; w < windows; w++) {
             const struct weft_window x = weft_window_at(lowering, node->input[0], w);
-            lower_window(lowering, kernel, &taken, fours ? weft_window_in_fours(result) : result,
-                         fours ? weft_window_in_fours(x) : x);
+            const struct weft_window to = fours ? weft_window_in_fours(result) : result;
+            lower_window(
+                lowering, kernel, &taken,
+                (struct target){.storage = to.storage, .count = to.count, .first = to.first},
+                fours ? weft_window_in_fours(x) : x);
         }
     }
 }

@@ -26,6 +26,14 @@ bool weft_strides_are_dense(const struct weft_strides *strides, weft_shape x);
 void weft_lower_strided(struct weft_lowering *lowering, const struct weft_node *node,
                         struct weft_strides strides);
 
+/** True if weft_lower_rows is the way for these, which are merged, here: on processors, if the innermost axis is long. */
+bool weft_strides_lie_in_rows(const struct weft_lowering *lowering,
+                              const struct weft_strides *strides);
+
+/** Copies them from a whole storage to another, where rows of the innermost axis lie `row` words apart from word `first` on. */
+void weft_lower_rows(struct weft_lowering *lowering, const struct weft_strides *strides, uint32_t x,
+                     uint32_t result, uint32_t first, uint32_t row);
+
 /** Matrices one behind the other. */
 struct weft_matrices {
     uint32_t count, rows, columns;

@@ -48,11 +48,13 @@ struct taking {
 };
 
 static void lower_by(struct weft_lowering *lowering, const struct weft_shader *kernel,
-                     const struct taking *t, const struct weft_window *windows) {
+                     const struct taking *t, const struct weft_window *windows, bool by_rows) {
     const struct weft_window x = windows[0], indices = windows[1], result = windows[2];
     const struct weft_divisor divisor[] = {weft_divisor_of(t->inner), weft_divisor_of(t->taken)};
     weft_lower_kernel(
-        lowering, kernel, NULL, weft_grid_of_items(result.count),
+        lowering, kernel, NULL,
+        by_rows ? weft_grid_of_rows(result.count / t->inner, t->inner)
+                : weft_grid_of_items(result.count),
         WEFT_KERNEL_ARGS(
             movement_take,
             .bind = {.x = x.storage, .indices = indices.storage, .result = result.storage},
@@ -71,20 +73,23 @@ static void lower_by(struct weft_lowering *lowering, const struct weft_shader *k
                      .indices_window = indices.count,
                      .x_first = x.first,
                      .x_window = x.count,
-                     .missing = t->missing}))
+                     .missing = t->missing},
+            .constant = {.by_rows = by_rows}))
         ->bytes = 8.0 * (double)result.count + 4.0 * (double)indices.count;
 }
 
-/** windows: of x, the indices and the result. Slices of whole fours stay together. */
+/** windows: of x, the indices and the result, or these as a whole. Slices of whole fours stay together. */
 static void lower_windows(struct weft_lowering *lowering, struct taking taking,
-                          const struct weft_window *windows) {
-    if (taking.inner_stride == 0 && taking.inner % 4 == 0) {
+                          const struct weft_window *windows, bool whole) {
+    if (whole && taking.inner_stride == 0 && weft_lower_by_rows(lowering, taking.inner)) {
+        lower_by(lowering, &weft_shader_movement_take, &taking, windows, true);
+    } else if (taking.inner_stride == 0 && taking.inner % 4 == 0) {
         const struct weft_window fours[] = {weft_window_in_fours(windows[0]), windows[1],
                                             weft_window_in_fours(windows[2])};
         taking.inner /= 4;
-        lower_by(lowering, &weft_shader_movement_take_four, &taking, fours);
+        lower_by(lowering, &weft_shader_movement_take_four, &taking, fours, false);
     } else {
-        lower_by(lowering, &weft_shader_movement_take, &taking, windows);
+        lower_by(lowering, &weft_shader_movement_take, &taking, windows, false);
     }
 }
 
@@ -102,7 +107,7 @@ static bool lower_taking(struct weft_lowering *lowering, const struct weft_node 
             windows[1] = weft_window_at(lowering, node->input[INDICES], i);
             for (uint32_t w = 0; w < of_x; w++) {
                 windows[0] = weft_window_at(lowering, node->input[X], w);
-                lower_windows(lowering, taking, windows);
+                lower_windows(lowering, taking, windows, results * of_x * of_indices == 1);
             }
         }
     }

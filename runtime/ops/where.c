@@ -38,11 +38,13 @@ static weft_status where_lower(struct weft_lowering *lowering, const struct weft
     const uint32_t a = weft_lower_value(lowering, node->input[1]);
     const uint32_t b = weft_lower_value(lowering, node->input[2]);
     const uint32_t result = weft_lower_value(lowering, node->output);
+    const uint32_t inner = weft_broadcast_inner(lowering, &broadcast);
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, elementwise_where, weft_grid_of_items(broadcast.count),
+        WEFT_LOWER(lowering, elementwise_where, weft_broadcast_grid(&broadcast, inner),
                    .bind = {.condition = condition, .a = a, .b = b, .result = result},
                    .push = {WEFT_BROADCAST_FIELDS(broadcast), .condition_has = broadcast.has[0],
-                            .a_has = broadcast.has[1], .b_has = broadcast.has[2]});
+                            .a_has = broadcast.has[1], .b_has = broadcast.has[2]},
+                   .constant = {.inner = inner});
     dispatch->bytes = 12.0 * (double)broadcast.count;
     return weft_lower_status(lowering);
 }

@@ -7,7 +7,6 @@
 #include "broadcast.glsl"
 #include "calculate.glsl"
 #include "compare.glsl"
-#include "index.glsl"
 #include "integer.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -87,9 +86,9 @@ uint apply(uint p, uint q)
 
 void main()
 {
-    uint i = weft_item_index(push.groups_x);
-    if (i < push.count) {
-        uvec3 at = weft_places(i, uvec3(push.a_has, push.b_has, 0u));
+    uint i;
+    uvec3 at;
+    if (weft_places(i, at, uvec3(push.a_has, push.b_has, 0u))) {
         result[i] = apply(a[at.x], b[at.y]);
     }
 }

@@ -5,7 +5,6 @@
 // The words of a where condition is not 0, else those of b.
 
 #include "broadcast.glsl"
-#include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
@@ -26,9 +25,9 @@ WEFT_PLACES
 
 void main()
 {
-    uint i = weft_item_index(push.groups_x);
-    if (i < push.count) {
-        uvec3 at = weft_places(i, uvec3(push.condition_has, push.a_has, push.b_has));
+    uint i;
+    uvec3 at;
+    if (weft_places(i, at, uvec3(push.condition_has, push.a_has, push.b_has))) {
         result[i] = condition[at.x] != 0u ? a[at.y] : b[at.z];
     }
 }

@@ -5,11 +5,19 @@
 //
 //   count, groups_x
 //   axes             how many there are, 1 … 8
-//   extent0 …        of the last axis, the one before it, …; the first is not needed
+//   extent0 …        of the last axis, the one before it, …; the first is not needed, but with INNER
 //   a_has, b_has …   bits: whether an operand has the axis, the last axis first
+//
+// Without INNER an invocation finds its item's places by divisions. With it, on processors, workgroups lie in rows along the last
+// axis, so that places are the same number for all of them, and elements side by side are loaded as such.
 
 #ifndef WEFT_INCLUDE_BROADCAST_GLSL
 #define WEFT_INCLUDE_BROADCAST_GLSL
+
+#include "index.glsl"
+
+layout(constant_id = 16) const uint INNER = 0; // bits: whether an operand has the last axis; and WEFT_INNER_ROWS
+#define WEFT_INNER_ROWS 8u
 
 #define WEFT_BROADCAST_PUSH                                                                      \
     uint count;                                                                                  \
@@ -42,12 +50,10 @@ weft_walk weft_walk_axis(weft_walk walk, uvec3 has, uint axis, uint extent)
         walk = weft_walk_axis(walk, has, axis, push.extent##axis);                               \
     }
 
-// Behind the push constants. `has`: the bits of three operands.
+// Behind the push constants. `has`: the bits of three operands. False where an invocation has no item.
 #define WEFT_PLACES                                                                              \
-    uvec3 weft_places(uint item, uvec3 has)                                                      \
+    uvec3 weft_places_before(weft_walk walk, uvec3 has)                                          \
     {                                                                                            \
-        weft_walk walk = weft_walk(item, uvec3(0u), uvec3(1u));                                  \
-        WEFT_WALK(0)                                                                             \
         WEFT_WALK(1)                                                                             \
         WEFT_WALK(2)                                                                             \
         WEFT_WALK(3)                                                                             \
@@ -55,6 +61,26 @@ weft_walk weft_walk_axis(weft_walk walk, uvec3 has, uint axis, uint extent)
         WEFT_WALK(5)                                                                             \
         WEFT_WALK(6)                                                                             \
         return walk.place + ((has >> (push.axes - 1u)) & 1u) * walk.stride * walk.rest;          \
+    }                                                                                            \
+                                                                                                 \
+    bool weft_places(out uint item, out uvec3 place, uvec3 has)                                  \
+    {                                                                                            \
+        weft_walk walk = weft_walk(0u, uvec3(0u), uvec3(1u));                                    \
+        if (INNER != 0u) {                                                                       \
+            uvec2 own = weft_row_item(push.groups_x, push.extent0);                               \
+            uvec3 inner = uvec3(INNER & 1u, INNER >> 1u & 1u, INNER >> 2u & 1u);                 \
+            walk.rest = push.axes > 1u ? own.y : 0u;                                             \
+            walk.stride = inner * (push.extent0 - 1u) + 1u;                                      \
+            has = push.axes > 1u ? has : uvec3(0u);                                              \
+            place = weft_places_before(walk, has) + inner * own.x;                               \
+            item = own.y * push.extent0 + own.x;                                                 \
+            return own.x < push.extent0 && item < push.count;                                    \
+        }                                                                                        \
+        item = weft_item_index(push.groups_x);                                                   \
+        walk.rest = item;                                                                        \
+        WEFT_WALK(0)                                                                             \
+        place = weft_places_before(walk, has);                                                   \
+        return item < push.count;                                                                \
     }
 
 #endif

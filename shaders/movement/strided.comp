@@ -7,6 +7,8 @@
 // leave out, so there are steps of it for short lists. x and result may be windows of larger tensors:
 // what is outside x's window is left alone.
 //
+// With BY_ROWS workgroups lie in rows of the innermost axis, which begin result_row apart, and x and result are whole.
+//
 // form strided
 // form strided_four WEFT_FOUR
 
@@ -23,7 +25,7 @@ layout(push_constant) uniform Push
 {
     uint count;
     uint groups_x;
-    uint first; // item of the window of the result
+    uint first; // item of the window of the result; with BY_ROWS the first that is written
     uint axes;  // with an extent
     uint extent0, extent1, extent2, extent3, extent4, extent5, extent6;
     uint magic0, magic1, magic2, magic3, magic4, magic5, magic6;
@@ -32,7 +34,11 @@ layout(push_constant) uniform Push
     uint outer_stride; // of the axis that is left
     uint offset;       // of the first element in x's window: modulo 2^32, as all places
     uint window;       // words of x
+    uint result_row;   // with BY_ROWS
 } push;
+
+layout(constant_id = 0) const uint BY_ROWS = 0;
+layout(constant_id = 1) const uint DENSE = 0; // with BY_ROWS: stride0 is 1
 
 // Takes the coordinate along an axis off `rest`, and gives its words.
 uint weft_axis(inout uint rest, uint extent, uint magic, uint shift, uint stride)
@@ -45,14 +51,10 @@ uint weft_axis(inout uint rest, uint extent, uint magic, uint shift, uint stride
 
 #define AXIS(k) weft_axis(rest, push.extent##k, push.magic##k, weft_shift_of(push.shifts, k), push.stride##k)
 
-void main()
+// The words of the axes but the innermost, in front of which `rest` is.
+uint place_of_row(uint rest)
 {
-    uint i = weft_item_index(push.groups_x);
-    if (i >= push.count) {
-        return;
-    }
-    uint rest = push.first + i;
-    uint place = push.offset + AXIS(0);
+    uint place = push.offset;
     if (push.axes > 1u) {
         place += AXIS(1);
         place += AXIS(2);
@@ -65,7 +67,26 @@ void main()
         place += AXIS(5);
         place += weft_axis(rest, push.extent6, push.magic6, push.shift6, push.stride6);
     }
-    place += rest * push.outer_stride;
+    return place + rest * push.outer_stride;
+}
+
+void main()
+{
+    if (BY_ROWS != 0) {
+        uvec2 own = weft_row_item(push.groups_x, push.extent0);
+        if (own.x < push.extent0 && own.y * push.extent0 < push.count) {
+            uint step = DENSE != 0 ? 1u : push.stride0;
+            result[push.first + own.y * push.result_row + own.x] = x[place_of_row(own.y) + own.x * step];
+        }
+        return;
+    }
+    uint i = weft_item_index(push.groups_x);
+    if (i >= push.count) {
+        return;
+    }
+    uint rest = push.first + i;
+    uint column = AXIS(0);
+    uint place = place_of_row(rest) + column;
     if (place < push.window) {
         result[i] = x[place];
     }

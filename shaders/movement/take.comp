@@ -7,6 +7,8 @@
 // windows of larger tensors: what is outside is left alone, and an index outside the axis gives
 // `missing` where x's window is the first.
 //
+// With BY_ROWS, where an index is a whole slice's, workgroups lie in slices, and all three are whole.
+//
 // form take
 // form take_four WEFT_FOUR
 
@@ -41,18 +43,34 @@ layout(push_constant) uniform Push
     uint missing;
 } push;
 
+layout(constant_id = 0) const uint BY_ROWS = 0;
+
 void main()
 {
     uint i = weft_item_index(push.groups_x);
-    if (i >= push.count) {
-        return;
+    uint slices;
+    uint within;
+    if (BY_ROWS != 0) {
+        uvec2 own = weft_row_item(push.groups_x, push.inner);
+        slices = own.y;
+        within = own.x;
+        i = slices * push.inner + within;
+        if (within >= push.inner || i >= push.count) {
+            return;
+        }
+    } else {
+        if (i >= push.count) {
+            return;
+        }
+        slices = weft_quotient(push.first + i, push.inner_magic, weft_shift_of(push.shifts, 0u));
+        within = push.first + i - slices * push.inner;
     }
-    uint slices = weft_quotient(push.first + i, push.inner_magic, weft_shift_of(push.shifts, 0u));
-    uint within = push.first + i - slices * push.inner;
     uint outer = weft_quotient(slices, push.taken_magic, weft_shift_of(push.shifts, 1u));
     uint slice = slices - outer * push.taken;
-    uint at = outer * push.outer_stride + slice * push.taken_stride + within * push.inner_stride -
-              push.indices_first;
+    uint at = outer * push.outer_stride + slice * push.taken_stride - push.indices_first;
+    if (BY_ROWS == 0) {
+        at += within * push.inner_stride;
+    }
     if (at >= push.indices_window) {
         return;
     }
