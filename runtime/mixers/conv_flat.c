@@ -110,6 +110,7 @@ static uint32_t lower_offsets(struct weft_lowering *lowering, const struct plane
 /* Fills them for the rows of windows from `first` on. */
 static void lower_planes(struct weft_lowering *lowering, const struct planes *planes,
                          const struct weft_conv *c, uint32_t storage, uint64_t first) {
+    enum { FEW = 4 }; /* as many as the processor's compiler takes apart */
     const struct weft_windows *w = &c->windows;
     const uint64_t lines = planes->count * planes->rows;
     struct weft_dispatch *dispatch = WEFT_LOWER(
@@ -125,7 +126,7 @@ static void lower_planes(struct weft_lowering *lowering, const struct planes *pl
                  .width = w->extents[1],
                  .before_y = w->before[0],
                  .before_x = w->before[1]},
-        .constant = {.strided = w->strides[1] != 1});
+        .constant = {.stride_x = w->strides[1] <= FEW ? w->strides[1] : 0});
     dispatch->bytes = 2.0 * (double)bytes_of(planes);
 }
 

@@ -204,13 +204,27 @@ static weft_status binary_infer(const weft_graph *graph, struct weft_node *node,
     return weft_broadcast_infer(graph, node, weft_binary_name(params->kind), shape);
 }
 
+/* B_IS of elementwise/binary. */
+enum { B_ALL, B_SINGLE, B_REPEATED, B_BY_ROWS };
+
+static uint32_t b_is(const struct weft_lowering *lowering, const struct weft_operands *operands) {
+    if (operands->b_count == operands->count || operands->b_count == 1) {
+        return operands->b_count == operands->count ? B_ALL : B_SINGLE;
+    }
+    return weft_lower_by_rows(lowering, (uint32_t)operands->b_count) ? B_BY_ROWS : B_REPEATED;
+}
+
 void weft_lower_binary(struct weft_lowering *lowering, weft_binary op,
                        const struct weft_operands *operands) {
+    const uint32_t is = b_is(lowering, operands);
     struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, elementwise_binary, weft_grid_of_items(operands->count),
+        lowering, elementwise_binary,
+        is == B_BY_ROWS
+            ? weft_grid_of_rows(operands->count / operands->b_count, (uint32_t)operands->b_count)
+            : weft_grid_of_items(operands->count),
         .bind = {.a = operands->a, .b = operands->b, .result = operands->result},
         .push = {.count = (uint32_t)operands->count, .b_count = (uint32_t)operands->b_count},
-        .constant = {.kind = op});
+        .constant = {.kind = op, .b_is = is});
     dispatch->flops = (double)operands->count;
     dispatch->bytes = 8.0 * (double)operands->count + 4.0 * (double)operands->b_count;
 }

@@ -74,8 +74,12 @@ static weft_status pool_lower(struct weft_lowering *lowering, const struct weft_
     }
     const uint32_t x = weft_lower_value(lowering, node->input[0]);
     const uint32_t result = weft_lower_value(lowering, node->output);
+    enum { FEW = 4 }; /* as many as the processor's compiler takes apart */
+    const bool by_rows = weft_lower_by_rows(lowering, w.counts[1]);
     struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, pool_pool, weft_grid_of_items(count), .bind = {.x = x, .result = result},
+        lowering, pool_pool,
+        by_rows ? weft_grid_of_rows(count / w.counts[1], w.counts[1]) : weft_grid_of_items(count),
+        .bind = {.x = x, .result = result},
         .push = {.count = (uint32_t)count,
                  .height = w.extents[0],
                  .width = w.extents[1],
@@ -92,7 +96,9 @@ static weft_status pool_lower(struct weft_lowering *lowering, const struct weft_
                  .padded_height = w.before[0] + w.extents[0] + w.after[0],
                  .padded_width = w.before[1] + w.extents[1] + w.after[1]},
         .constant = {.is_average = params->op == WEFT_POOL_AVERAGE,
-                     .counts_padding = params->counts_padding});
+                     .counts_padding = params->counts_padding,
+                     .by_rows = by_rows,
+                     .stride_x = by_rows && w.strides[1] <= FEW ? w.strides[1] : 0});
     dispatch->flops = (double)count * w.sizes[0] * w.sizes[1];
     dispatch->bytes = 4.0 * ((double)count + (double)weft_shape_elements(*shape));
     dispatch->turns = weft_windows_turns(&w);

@@ -8,7 +8,7 @@
 
 #include "index.glsl"
 
-layout(constant_id = 0) const uint STRIDED = 0; // stride_x is not 1
+layout(constant_id = 0) const uint STRIDE_X = 0; // stride_x where it is small: processors then load what lies so far apart at once
 
 layout(local_size_x = 32, local_size_y = 8) in;
 
@@ -43,17 +43,16 @@ void main()
     uint y = (push.first + line % push.rows) * push.stride_y + part_y - push.before_y;
     uint from = (plane * push.height + y) * push.width;
     uint width = y < push.height ? push.width : 0;
+    uint stride_x = STRIDE_X != 0 ? STRIDE_X : push.stride_x;
     for (uint first = 0; first < push.pitch; first += gl_WorkGroupSize.x) {
         uint i = first + gl_LocalInvocationID.x;
-        uint base = first - push.before_x;
+        uint base = first * stride_x + part_x - push.before_x;
+        uint at = base + gl_LocalInvocationID.x * stride_x;
         uint word = 0;
-        if (STRIDED == 0 && base < width && base + gl_WorkGroupSize.x <= width) {
-            word = x[from + base + gl_LocalInvocationID.x];
-        } else {
-            uint at = (STRIDED == 0 ? i : i * push.stride_x) + part_x - push.before_x;
-            if (at < width) {
-                word = x[from + at];
-            }
+        if (base < width && base + (gl_WorkGroupSize.x - 1) * stride_x < width) {
+            word = x[from + at];
+        } else if (at < width) {
+            word = x[from + at];
         }
         if (i < push.pitch) {
             result[line * push.pitch + i] = word;

@@ -10,6 +10,7 @@
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint KIND = 0;
+layout(constant_id = 1) const uint B_IS = 0; // as long as a; 1: a single element; 2: repeated; 3: so, by rows of b
 
 layout(std430, binding = 0) readonly buffer A { float a[]; };
 layout(std430, binding = 1) readonly buffer B { float b[]; };
@@ -25,7 +26,16 @@ layout(push_constant) uniform Push
 void main()
 {
     uint i = weft_item_index(push.groups_x);
+    uint place = i;
+    if (B_IS == 3) {
+        uvec2 own = weft_row_item(push.groups_x, push.b_count);
+        place = own.x;
+        i = own.x < push.b_count ? own.y * push.b_count + own.x : push.count;
+    }
+    if (B_IS == 2) {
+        place = i % push.b_count;
+    }
     if (i < push.count) {
-        result[i] = weft_flush(weft_calculate(KIND, a[i], b[i % push.b_count]));
+        result[i] = weft_flush(weft_calculate(KIND, a[i], b[B_IS == 1 ? 0 : place]));
     }
 }

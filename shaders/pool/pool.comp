@@ -14,6 +14,8 @@ layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
 layout(constant_id = 0) const uint IS_AVERAGE = 0;
 layout(constant_id = 1) const uint COUNTS_PADDING = 0; // as elements of the mean
+layout(constant_id = 2) const uint BY_ROWS = 0;        // workgroups lie in rows of windows
+layout(constant_id = 3) const uint STRIDE_X = 0;       // stride_x where it is small: processors load what windows of all lanes read at once
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) writeonly buffer Result { float result[]; };
@@ -38,29 +40,54 @@ layout(push_constant) uniform Push
     uint padded_width;
 } push;
 
+// Whether no window of the workgroup's row reads elements in front of x's line or behind it: asked once for all lanes.
+bool is_inside()
+{
+    uint first = weft_row_place(push.groups_x, push.columns).x;
+    uint last = min(first + WEFT_ITEMS_PER_GROUP, push.columns) - 1u;
+    uint end = last * push.stride_x + (push.window_width - 1u) * push.dilation_x - push.before_x;
+    return BY_ROWS != 0 && first * push.stride_x >= push.before_x && end < push.width;
+}
+
+void take(inout uint largest, inout float sum, inout uint elements, float value)
+{
+    largest = max(largest, weft_order_key(value));
+    sum = sum + value;
+    elements += COUNTS_PADDING != 0 ? 0 : 1;
+}
+
 void main()
 {
     uint i = weft_item_index(push.groups_x);
-    if (i >= push.count) {
+    uvec2 own = uvec2(i % push.columns, i / push.columns);
+    if (BY_ROWS != 0) {
+        own = weft_row_item(push.groups_x, push.columns);
+        i = own.y * push.columns + own.x;
+    }
+    if (own.x >= push.columns || i >= push.count) {
         return;
     }
-    uint column = i % push.columns;
-    uint row = i / push.columns % push.rows;
-    uint plane = i / push.columns / push.rows * push.height;
+    uint column = own.x;
+    uint row = own.y % push.rows;
+    uint plane = own.y / push.rows * push.height;
+    uint stride_x = STRIDE_X != 0 ? STRIDE_X : push.stride_x;
     uint largest = weft_order_key(uintBitsToFloat(0xff800000u)); // -inf
     float sum = 0.0;
     uint elements = 0;
+    bool inside = is_inside();
     for (uint window_y = 0; window_y < push.window_height; window_y++) {
         uint y = weft_window_place(row, push.stride_y, window_y, push.dilation_y, push.before_y);
+        uint line = (plane + y) * push.width;
         for (uint window_x = 0; window_x < push.window_width; window_x++) {
-            uint at = weft_window_place(column, push.stride_x, window_x, push.dilation_x, push.before_x);
+            uint at = weft_window_place(column, stride_x, window_x, push.dilation_x, push.before_x);
             bool is_padded = y + push.before_y < push.padded_height && at + push.before_x < push.padded_width;
             elements += COUNTS_PADDING != 0 && is_padded ? 1 : 0;
-            if (y < push.height && at < push.width) {
-                float value = x[(plane + y) * push.width + at];
-                largest = max(largest, weft_order_key(value));
-                sum = sum + value;
-                elements += COUNTS_PADDING != 0 ? 0 : 1;
+            if (inside) {
+                if (y < push.height) {
+                    take(largest, sum, elements, x[line + at]);
+                }
+            } else if (y < push.height && at < push.width) {
+                take(largest, sum, elements, x[line + at]);
             }
         }
     }

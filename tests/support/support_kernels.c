@@ -74,6 +74,14 @@ const struct weft_test_kernel weft_test_kernels[] = {
      "uint total; void keep(uint n) { total = n; }\n"
      "void main() { uint s = 0; keep(1); for (uint i = 0; i < 3; i++) { s = s * 10 + total; "
      "keep(5); } out_(0, s); out_(1, total); }"},
+    {"elements two, three and four apart, of all lanes and of some", LINE,
+     "void main() { uint l = lane(), g = gl_WorkGroupID.x * 5;\n"
+     "out_(0, given[l * 2 + g] ^ given[l * 3 + 1] * 3); out_(1, given[l * 4 + g + 3] + "
+     "fours[l].y);\n"
+     "uint t = 7; if ((in_(0) & 1) != 0) { t = given[l * 2 + 1] + given[l * 3 + g] * 5 + given[l * "
+     "4]; "
+     "}\n"
+     "out_(2, t); if (l < 50) { t += given[1023 - 49 * 2 + l * 2]; } out_(3, t); }"},
     {"variables that are set again and again", LINE,
      "uint kept; void bump(uint by) { kept += by; }\n"
      "void main() { uint at = in_(0); kept = at; uint first = at; at = at * 3 + kept; bump(at); "

@@ -2,8 +2,9 @@
 /*
  * Loads, stores and atomics. An address that is one for all lanes is a scalar access; addresses that count up by the
  * size of what is accessed are whole vectors, with the components of vec2 … vec4 taken apart and put together by
- * shuffles; those that do so for the lanes of a run are a part of a vector for each run; those that count up by another constant, and
- * vec2 and vec4 anywhere, are one access for each lane; the rest are gathers and scatters. Masks only where not all lanes run.
+ * shuffles; loads whose addresses count up by a few of them are the vectors in which they lie; those that count up for the lanes of a
+ * run are a part of a vector for each run; those that count up by another constant, and vec2 and vec4 anywhere, are one access for
+ * each lane; the rest are gathers and scatters. Masks only where not all lanes run.
  */
 #include "native/llvm/emit.h"
 
@@ -297,6 +298,63 @@ static void store_consecutive(struct weft_emit *emit, const struct access *acces
     }
 }
 
+/* ---- a few apart ---- */
+
+/* Elements `step` apart lie in so many vectors of memory, the last of which ends with the last lane's element. */
+static uint32_t first_of_part(const struct weft_emit *emit, uint32_t step, uint32_t k) {
+    return k + 1 < step ? k * emit->lanes : step * (emit->lanes - 1) + 1 - emit->lanes;
+}
+
+/* Where lane i's element is in these vectors, one after the other. */
+static uint32_t place_in_parts(const struct weft_emit *emit, uint32_t step, uint32_t i) {
+    const uint32_t k = step * i / emit->lanes;
+    return k * emit->lanes + step * i - first_of_part(emit, step, k);
+}
+
+/* Elements of vector k that lanes of the mask read. */
+static LLVMValueRef mask_apart(struct weft_emit *emit, LLVMValueRef mask, uint32_t step,
+                               uint32_t k) {
+    const uint32_t lanes = emit->lanes;
+    LLVMValueRef indices[WEFT_NATIVE_MAX_LANES];
+    for (uint32_t i = 0; i < lanes; i++) {
+        indices[i] = lane_number(emit, lanes); /* of what is false */
+    }
+    for (uint32_t i = 0; i < lanes; i++) {
+        const uint32_t place = place_in_parts(emit, step, i);
+        if (place / lanes == k) {
+            indices[place % lanes] = lane_number(emit, i);
+        }
+    }
+    return LLVMBuildShuffleVector(emit->builder, mask, weft_emit_all_lanes(emit, false),
+                                  LLVMConstVector(indices, lanes), "");
+}
+
+static void load_apart(struct weft_emit *emit, const struct access *access, uint32_t step) {
+    LLVMValueRef parts[MOST_TOGETHER];
+    uint32_t place[WEFT_NATIVE_MAX_LANES];
+    LLVMValueRef mask = lanes_within(emit, access, vector_offset(emit, access, 0));
+    mask = mask ? mask : weft_emit_all_lanes(emit, true);
+    for (uint32_t k = 0; k < step; k++) {
+        const LLVMValueRef from =
+            scalar_address(emit, access, (int64_t)first_of_part(emit, step, k) * access->size);
+        parts[k] = masked_load(emit, access, from, mask_apart(emit, mask, step, k));
+    }
+    for (uint32_t i = 0; i < emit->lanes; i++) {
+        place[i] = place_in_parts(emit, step, i);
+    }
+    weft_emit_define(emit, access->instruction->result, pick(emit, parts, step, place));
+}
+
+/* How many elements apart a load's addresses are, where it is one of those; else 0. */
+static uint32_t step_of(const struct weft_emit *emit, const struct access *access,
+                        struct weft_ir_shape shape) {
+    const int32_t size = (int32_t)access->size;
+    const bool is = shape.kind == WEFT_IR_LINEAR && weft_ir_is_even(emit->program, shape) &&
+                    access->instruction->n == 1 && shape.stride > size &&
+                    shape.stride % size == 0 && shape.stride / size <= (int32_t)MOST_TOGETHER;
+    return is ? (uint32_t)(shape.stride / size) : 0;
+}
+
 /* ---- lane by lane ---- */
 
 /* Address of a lane's component when all lanes run. */
@@ -461,6 +519,8 @@ void weft_emit_load(struct weft_emit *emit, const struct weft_ir_instruction *in
         load_scalars(emit, &access);
     } else if (is_consecutive(emit, &access, shape)) {
         load_consecutive(emit, &access);
+    } else if (step_of(emit, &access, shape) != 0) {
+        load_apart(emit, &access, step_of(emit, &access, shape));
     } else if (is_by_lane(emit, &access, shape)) {
         load_lanes(emit, &access, shape);
     } else {

@@ -134,6 +134,9 @@ static weft_ir_value with_constant(struct weft_ir_program *program, uint32_t op,
 
 weft_ir_value weft_ir_simplify(struct weft_ir_program *program, uint32_t op, uint32_t type,
                                const weft_ir_value *arguments, uint32_t count) {
+    if (op == SpvOpSelect && program->values[arguments[0]].constant) {
+        return arguments[program->values[arguments[0]].bits != 0 ? 1 : 2];
+    }
     if (count != 2 || weft_ir_is_float(program->values[arguments[0]].type)) {
         return 0;
     }
