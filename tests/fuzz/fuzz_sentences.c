@@ -55,19 +55,48 @@ static const struct fuzz_field dense[] = {
                 "\"os.system\"")},
     {FUZZ_FIELD("module_input_name", "\"sentence_embedding\"", "\"token_embeddings\"")},
     {.name = NULL}};
+static const struct fuzz_field normalize[] = {
+    {FUZZ_FIELD("module_input_name", "\"sentence_embedding\"", "\"token_embeddings\"")},
+    {.name = NULL}};
+static const struct fuzz_field mask[] = {
+    {FUZZ_FIELD("skiplist_words", "[\"!\",\".\"]", "[]", "[\"ab\",\"\\u0000\"]", "[\"a\",3]",
+                "\"!\"")},
+    {FUZZ_FIELD("skiplist_tasks", "[\"document\"]", "\"query\"", "[\"query\",\"document\"]", "[]",
+                "[[]]")},
+    {FUZZ_FIELD("keep_only_token_ids", "[3,1,2]", "[]", "null", "[-1]", "[2147483648]")},
+    {.name = NULL}};
+#define EXPANSIONS                                                                         \
+    "{\"strategy\":\"fixed\",\"attend\":true,\"token\":\"#\",\"length\":8}",               \
+        "{\"strategy\":\"min\",\"length\":4}", "null",                                     \
+        "{\"strategy\":\"fixed\",\"token\":\"ab\",\"length\":16777216}", "{\"length\":1}", \
+        "{\"strategy\":\"min\",\"length\":0}", "[]"
 static const struct fuzz_field sentences[] = {
+    {FUZZ_FIELD("query_prefix", "\"[Q] \"", "\"\"", "\"#\"", "null", "\"q: \"")},
+    {FUZZ_FIELD("document_prefix", "\"[D] \"", "\" \"", "null")},
+    {FUZZ_FIELD("query_length", "8", "null", "0")},
+    {FUZZ_FIELD("document_length", "12", "null", "16777217")},
+    {FUZZ_FIELD("do_query_expansion", "true", "false")},
+    {FUZZ_FIELD("attend_to_expansion_tokens", "true", "false", "null")},
+    {FUZZ_FIELD("attend_to_mask_tokens", "true", "false")},
+    {FUZZ_FIELD("query_expansion", EXPANSIONS)},
+    {FUZZ_FIELD("skiplist_words", "[\"!\"]", "null", "[3]")},
     {FUZZ_FIELD("prompts", "{\"query\":\"q: \",\"document\":\"\"}", "{}", "{\"\":\"x\"}",
                 "{\"a\":null}", "{\"query\":\"\\u0000\"}")},
     {FUZZ_FIELD("default_prompt_name", "\"query\"", "null", "\"none\"")},
     {FUZZ_FIELD("truncate_dim", "3", "null", "8", "2147483647")},
-    {FUZZ_FIELD("similarity_fn_name", "\"dot\"", "\"cosine\"", "null", "\"manhattan\"")},
-    {FUZZ_FIELD("model_type", "\"SentenceTransformer\"", "\"CrossEncoder\"", "\"SparseEncoder\"",
-                "\"SparseEncoder\"")},
+    {FUZZ_FIELD("similarity_fn_name", "\"dot\"", "\"cosine\"", "null", "\"manhattan\"",
+                "\"maxsim\"", "\"meanmaxsim\"", "\"MaxSim\"")},
+    {FUZZ_FIELD("model_type", "\"MultiVectorEncoder\"", "\"ColBERT\"", "\"SentenceTransformer\"",
+                "\"CrossEncoder\"", "\"SparseEncoder\"", "\"SparseEncoder\"")},
     {FUZZ_FIELD("max_active_dims", "3", "null", "0", "2147483647")},
     {FUZZ_FIELD("activation_fn", "\"torch.nn.modules.linear.Identity\"",
                 "\"torch.nn.modules.activation.Sigmoid\"")},
     {.name = NULL}};
 static const struct fuzz_field lengths[] = {
+    {FUZZ_FIELD("query_length", "8", "null", "0")},
+    {FUZZ_FIELD("document_length", "12", "null", "-1")},
+    {FUZZ_FIELD("query_expansion", EXPANSIONS)},
+    {FUZZ_FIELD("processor_kwargs", "{\"padding_side\":\"left\"}", "{}", "{\"padding_side\":3}")},
     {FUZZ_FIELD("transformer_task", "\"fill-mask\"", "\"text-generation\"",
                 "\"feature-extraction\"")},
     {FUZZ_FIELD("module_output_name", "\"token_embeddings\"", "\"causal_logits\"")},
@@ -80,38 +109,59 @@ static const struct fuzz_field lengths[] = {
     {FUZZ_FIELD("do_lower_case", "false", "true")},
     {.name = NULL}};
 static const struct fuzz_field tokenizer[] = {
-    {FUZZ_FIELD("model_max_length", "16", "1000000000000000019884624838656", "0")}, {.name = NULL}};
+    {FUZZ_FIELD("model_max_length", "16", "1000000000000000019884624838656", "0")},
+    {FUZZ_FIELD("mask_token", "\"m\"", "{\"content\":\"m\"}", "null", "\"[MASK]\"")},
+    {FUZZ_FIELD("padding_side", "\"left\"", "\"right\"", "3")},
+    {.name = NULL}};
+static const struct fuzz_field artifact[] = {
+    {FUZZ_FIELD("query_token_id", "\"[unused0]\"", "null", "\"\"")},
+    {FUZZ_FIELD("doc_token_id", "\"[unused1]\"", "3")},
+    {FUZZ_FIELD("query_maxlen", "32", "8", "null", "0")},
+    {FUZZ_FIELD("doc_maxlen", "180", "null", "16777217")},
+    {FUZZ_FIELD("attend_to_mask_tokens", "false", "true")},
+    {FUZZ_FIELD("mask_punctuation", "true", "false", "null")},
+    {FUZZ_FIELD("dim", "4", "5", "null")},
+    {FUZZ_FIELD("similarity", "\"cosine\"", "\"l2\"")},
+    {FUZZ_FIELD("interaction", "\"colbert\"", "\"flipr\"")},
+    {.name = NULL}};
 
 static const struct {
     const char *name;
     const struct fuzz_field *fields;
-} files[] = {{"1_Pooling/config.json", pooling},
-             {"2_Dense/config.json", dense},
-             {"4_SpladePooling/config.json", splade},
-             {"5_LogitScore/config.json", score},
-             {"config_sentence_transformers.json", sentences},
-             {"sentence_bert_config.json", lengths},
-             {"tokenizer_config.json", tokenizer}};
+} files[] = {
+    {"1_Pooling/config.json", pooling},      {"2_Dense/config.json", dense},
+    {"4_SpladePooling/config.json", splade}, {"5_LogitScore/config.json", score},
+    {"3_Normalize/config.json", normalize},  {"6_Mask/config.json", mask},
+    {"artifact.metadata", artifact},         {"config_sentence_transformers.json", sentences},
+    {"sentence_bert_config.json", lengths},  {"tokenizer_config.json", tokenizer}};
 
 /* ---- modules.json ---- */
 
 static void make_modules(char text[FUZZ_TEXT_SIZE], struct fuzz_choices *choices) {
     static const struct {
         const char *type, *path;
-    } modules[] = {{"Dense", "2_Dense"},     {"Normalize", "3_Normalize"},
-                   {"Pooling", "1_Pooling"}, {"Transformer", ""},
-                   {"Dense", "../2_Dense"},  {"Dense", "missing"},
-                   {"Dropout", ""},          {"Dense", "1_Pooling"},
-                   {"StaticEmbedding", ""},  {"SpladePooling", "4_SpladePooling"},
-                   {"MLMTransformer", ""},   {"LogitScore", "5_LogitScore"}};
-    static const uint32_t starts[][2] = {{3, 2}, {3, 2}, {3, 2}, {10, 9}, {3, 9}, {3, 11}};
+    } modules[] = {{"Dense", "2_Dense"},
+                   {"Normalize", "3_Normalize"},
+                   {"Pooling", "1_Pooling"},
+                   {"Transformer", ""},
+                   {"Dense", "../2_Dense"},
+                   {"Dense", "missing"},
+                   {"Dropout", ""},
+                   {"Dense", "1_Pooling"},
+                   {"StaticEmbedding", ""},
+                   {"SpladePooling", "4_SpladePooling"},
+                   {"MLMTransformer", ""},
+                   {"LogitScore", "5_LogitScore"},
+                   {"MultiVectorMask", "6_Mask"}};
+    static const uint32_t starts[][2] = {{3, 2},  {3, 2},  {3, 2}, {3, 0},
+                                         {3, 12}, {10, 9}, {3, 9}, {3, 11}};
     const uint32_t start = fuzz_choose(choices, sizeof starts / sizeof *starts);
-    const uint32_t count = 2 + fuzz_choose(choices, start < 3 ? 6 : 2);
+    const uint32_t count = 2 + fuzz_choose(choices, start < 5 ? 6 : 2);
     const bool usual = fuzz_choose(choices, 8) < 7;
     fuzz_append(text, "[");
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t kind =
-            usual && i < 2 ? starts[start][i] : fuzz_choose(choices, usual ? 2 : 12);
+            usual && i < 2 ? starts[start][i] : fuzz_choose(choices, usual ? 2 : 13);
         fuzz_append(text, i == 0 ? "{\"type\":\"sentence_transformers.models."
                                  : ",{\"type\":\"sentence_transformers.models.");
         fuzz_append(text, modules[kind].type);
@@ -131,7 +181,8 @@ static void make_folder(void) {
         "\"linear.bias\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[128,144]},"
         "\"residual.weight\":{\"dtype\":\"F32\",\"shape\":[4,8],\"data_offsets\":[144,272]}}";
     static bool made;
-    const char *const names[] = {"1_Pooling", "2_Dense", "4_SpladePooling", "5_LogitScore"};
+    const char *const names[] = {"1_Pooling",       "2_Dense",      "3_Normalize",
+                                 "4_SpladePooling", "5_LogitScore", "6_Mask"};
     uint8_t weights[8 + sizeof header - 1 + 272] = {0};
     for (size_t i = 0; !made && i < sizeof names / sizeof *names; i++) {
         char path[1024];
@@ -143,6 +194,7 @@ static void make_folder(void) {
     weights[1] = (uint8_t)((sizeof header - 1) >> 8);
     memcpy(weights + 8, header, sizeof header - 1);
     (void)fuzz_write("2_Dense/model.safetensors", weights, sizeof weights);
+    (void)fuzz_write("model.safetensors", weights, sizeof weights);
 }
 
 static void fill_folder(struct fuzz_choices *choices) {
@@ -151,6 +203,11 @@ static void fill_folder(struct fuzz_choices *choices) {
     text[0] = '\0';
     make_modules(text, choices);
     (void)fuzz_write("modules.json", text, strlen(text));
+    if (fuzz_choose(choices, 16) == 15) { /* a folder of ColBERT's authors */
+        char path[1024];
+        snprintf(path, sizeof path, "%s/modules.json", fuzz_folder());
+        fuzz_expect(remove(path) == 0);
+    }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         text[0] = '\0';
         fuzz_append_object(text, files[i].fields, choices, &rarity);
@@ -162,6 +219,30 @@ static void fill_folder(struct fuzz_choices *choices) {
 }
 
 /* ---- what comes of it ---- */
+
+/* Queries are cut and filled up to lengths that fit each other, and vectors that count are among those that are there. */
+static void expect_queries(struct weft_multi_vector *multi, const weft_host *host) {
+    weft_tokenizer *bytes = NULL;
+    if (weft_tokenizer_create_bytes(&bytes, 256, "bytes", host) != WEFT_OK) {
+        return;
+    }
+    if (weft_multi_vector_resolve(multi, bytes, fuzz_folder(), host) == WEFT_OK) {
+        static const int32_t own[] = {'a', '!', 'b'};
+        for (int task = WEFT_EMBED_TASK_NONE; task <= WEFT_EMBED_TASK_DOCUMENT; task++) {
+            float vectors[32] = {0};
+            int32_t tokens[32];
+            multi->task = (weft_embed_task)task;
+            const uint32_t most = weft_multi_vector_most(multi, 16);
+            const uint32_t length = weft_multi_vector_length(multi, 3);
+            fuzz_expect(most > 0 && length >= 3 && (length == 3 || length <= most));
+            if (length <= 32) {
+                weft_multi_vector_expand(tokens, length, multi, own, 3);
+                fuzz_expect(weft_multi_vector_keep(vectors, 1, multi, tokens, length, 3) <= length);
+            }
+        }
+    }
+    weft_tokenizer_destroy(&bytes);
+}
 
 /* Vectors of [2, size], or a map does not fit. */
 static void expect_vectors(const struct weft_embedding *embedding, const weft_host *host) {
@@ -177,7 +258,9 @@ static void expect_vectors(const struct weft_embedding *embedding, const weft_ho
     if (weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(2, 3, HIDDEN)) == WEFT_OK &&
         weft_embedding_build(&x, embedding, graph, x, (weft_tensor){0}) == WEFT_OK) {
         fuzz_expect(weft_graph_get_tensor(graph, x, &shape, NULL) == WEFT_OK);
-        fuzz_expect(shape.rank == 2 && shape.dim[0] == 2 && shape.dim[1] == size);
+        const bool is_multi = weft_embedding_is_multi(embedding);
+        fuzz_expect(shape.rank == (is_multi ? 3U : 2U) && shape.dim[0] == 2 &&
+                    shape.dim[shape.rank - 1] == size);
     }
     weft_graph_destroy(&graph);
 }
@@ -199,8 +282,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         weft_embed_info info = {0};
         weft_embedding_describe(embedding, &info);
         fuzz_expect(embedding->step_count > 0 &&
-                    info.sparse == (embedding->steps[0].pooling_count == 0));
+                    (info.sparse || info.multi_vector) == (embedding->steps[0].pooling_count == 0));
         expect_vectors(embedding, &host);
+        if (info.multi_vector) {
+            expect_queries(&embedding->multi, &host);
+        }
     }
     weft_embedding_destroy(&embedding);
     fuzz_expect(left == MEMORY); /* nothing was lost on the way */

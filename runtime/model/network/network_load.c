@@ -301,6 +301,21 @@ weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
     return weft_tokenizer_load(tokenizer, folder, &settings, &network->host);
 }
 
+bool weft_network_has_place(const struct weft_network *network, int32_t token) {
+    const uint32_t offset = network->config.embedding.position_offset;
+    return offset == 0 || token != (int32_t)offset - 1;
+}
+
+bool weft_network_reads_by_length(const struct weft_network *network, uint32_t length) {
+    const weft_network_config *config = &network->config;
+    bool has_bands = false;
+    for (uint32_t i = 0; i < config->layers; i++) {
+        has_bands = has_bands || weft_layer_set_has(&config->attention.local, i);
+    }
+    return network->family->mix == weft_layout_attention && !config->causal &&
+           (!has_bands || length <= config->attention.half_width + 1);
+}
+
 bool weft_network_is_recurrent(const struct weft_network *network) {
     const struct weft_model_family *family = network->family;
     return network->config.causal && network->config.input == 0 && family->recurrent &&
