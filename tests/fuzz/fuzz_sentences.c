@@ -55,48 +55,19 @@ static const struct fuzz_field dense[] = {
                 "\"os.system\"")},
     {FUZZ_FIELD("module_input_name", "\"sentence_embedding\"", "\"token_embeddings\"")},
     {.name = NULL}};
-static const struct fuzz_field normalize[] = {
-    {FUZZ_FIELD("module_input_name", "\"sentence_embedding\"", "\"token_embeddings\"")},
-    {.name = NULL}};
-static const struct fuzz_field mask[] = {
-    {FUZZ_FIELD("skiplist_words", "[\"!\",\".\"]", "[]", "[\"ab\",\"\\u0000\"]", "[\"a\",3]",
-                "\"!\"")},
-    {FUZZ_FIELD("skiplist_tasks", "[\"document\"]", "\"query\"", "[\"query\",\"document\"]", "[]",
-                "[[]]")},
-    {FUZZ_FIELD("keep_only_token_ids", "[3,1,2]", "[]", "null", "[-1]", "[2147483648]")},
-    {.name = NULL}};
-#define EXPANSIONS                                                                         \
-    "{\"strategy\":\"fixed\",\"attend\":true,\"token\":\"#\",\"length\":8}",               \
-        "{\"strategy\":\"min\",\"length\":4}", "null",                                     \
-        "{\"strategy\":\"fixed\",\"token\":\"ab\",\"length\":16777216}", "{\"length\":1}", \
-        "{\"strategy\":\"min\",\"length\":0}", "[]"
 static const struct fuzz_field sentences[] = {
-    {FUZZ_FIELD("query_prefix", "\"[Q] \"", "\"\"", "\"#\"", "null", "\"q: \"")},
-    {FUZZ_FIELD("document_prefix", "\"[D] \"", "\" \"", "null")},
-    {FUZZ_FIELD("query_length", "8", "null", "0")},
-    {FUZZ_FIELD("document_length", "12", "null", "16777217")},
-    {FUZZ_FIELD("do_query_expansion", "true", "false")},
-    {FUZZ_FIELD("attend_to_expansion_tokens", "true", "false", "null")},
-    {FUZZ_FIELD("attend_to_mask_tokens", "true", "false")},
-    {FUZZ_FIELD("query_expansion", EXPANSIONS)},
-    {FUZZ_FIELD("skiplist_words", "[\"!\"]", "null", "[3]")},
     {FUZZ_FIELD("prompts", "{\"query\":\"q: \",\"document\":\"\"}", "{}", "{\"\":\"x\"}",
                 "{\"a\":null}", "{\"query\":\"\\u0000\"}")},
     {FUZZ_FIELD("default_prompt_name", "\"query\"", "null", "\"none\"")},
     {FUZZ_FIELD("truncate_dim", "3", "null", "8", "2147483647")},
-    {FUZZ_FIELD("similarity_fn_name", "\"dot\"", "\"cosine\"", "null", "\"manhattan\"",
-                "\"maxsim\"", "\"meanmaxsim\"", "\"MaxSim\"")},
-    {FUZZ_FIELD("model_type", "\"MultiVectorEncoder\"", "\"ColBERT\"", "\"SentenceTransformer\"",
-                "\"CrossEncoder\"", "\"SparseEncoder\"", "\"SparseEncoder\"")},
+    {FUZZ_FIELD("similarity_fn_name", "\"dot\"", "\"cosine\"", "null", "\"manhattan\"")},
+    {FUZZ_FIELD("model_type", "\"SentenceTransformer\"", "\"CrossEncoder\"", "\"SparseEncoder\"",
+                "\"SparseEncoder\"", "\"MultiVectorEncoder\"")},
     {FUZZ_FIELD("max_active_dims", "3", "null", "0", "2147483647")},
     {FUZZ_FIELD("activation_fn", "\"torch.nn.modules.linear.Identity\"",
                 "\"torch.nn.modules.activation.Sigmoid\"")},
     {.name = NULL}};
 static const struct fuzz_field lengths[] = {
-    {FUZZ_FIELD("query_length", "8", "null", "0")},
-    {FUZZ_FIELD("document_length", "12", "null", "-1")},
-    {FUZZ_FIELD("query_expansion", EXPANSIONS)},
-    {FUZZ_FIELD("processor_kwargs", "{\"padding_side\":\"left\"}", "{}", "{\"padding_side\":3}")},
     {FUZZ_FIELD("transformer_task", "\"fill-mask\"", "\"text-generation\"",
                 "\"feature-extraction\"")},
     {FUZZ_FIELD("module_output_name", "\"token_embeddings\"", "\"causal_logits\"")},
@@ -109,26 +80,99 @@ static const struct fuzz_field lengths[] = {
     {FUZZ_FIELD("do_lower_case", "false", "true")},
     {.name = NULL}};
 static const struct fuzz_field tokenizer[] = {
-    {FUZZ_FIELD("model_max_length", "16", "1000000000000000019884624838656", "0")},
-    {FUZZ_FIELD("mask_token", "\"m\"", "{\"content\":\"m\"}", "null", "\"[MASK]\"")},
-    {FUZZ_FIELD("padding_side", "\"left\"", "\"right\"", "3")},
+    {FUZZ_FIELD("model_max_length", "16", "1000000000000000019884624838656", "0")}, {.name = NULL}};
+
+/* ---- what files of folders with several vectors of a text have: most of it is fine, as each has to be ---- */
+
+static const struct fuzz_rarity few = {.absent = 4, .any = 96, .odd = 24};
+
+#define EXPANSIONS                                                                                 \
+    {                                                                                              \
+        "{\"strategy\":\"fixed\",\"attend\":true,\"token\":\"#\",\"length\":8}",                   \
+            "{\"strategy\":\"min\",\"length\":4}", "null", "{\"strategy\":\"fixed\",\"length\":1}" \
+    }
+#define ODD_EXPANSIONS                                                                     \
+    {                                                                                      \
+        "{\"strategy\":\"fixed\",\"token\":\"ab\",\"length\":16777216}", "{\"length\":1}", \
+            "{\"strategy\":\"min\",\"length\":0}", "[]"                                    \
+    }
+
+static const struct fuzz_field token_map[] = {
+    {FUZZ_FIELD("in_features", "8"), .odd = {"4"}},
+    {FUZZ_FIELD("out_features", "4"), .odd = {"16777216"}},
+    {FUZZ_FIELD("bias", "true", "false")},
+    {FUZZ_FIELD("use_residual", "false", "true")},
+    {FUZZ_FIELD("activation_function", "\"torch.nn.modules.linear.Identity\"")},
+    {FUZZ_FIELD("module_input_name", "\"token_embeddings\""), .odd = {"\"sentence_embedding\""}},
+    {.name = NULL}};
+static const struct fuzz_field normalize[] = {
+    {FUZZ_FIELD("module_input_name", "\"token_embeddings\""), .odd = {"\"sentence_embedding\""}},
+    {.name = NULL}};
+static const struct fuzz_field mask[] = {
+    {FUZZ_FIELD("skiplist_words", "[\"!\",\".\"]", "[]", "[\"ab\",\"!\"]", "null"),
+     .odd = {"[\"a\",3]", "\"!\"", "[\"\\u0000\"]"}},
+    {FUZZ_FIELD("skiplist_tasks", "[\"document\"]", "\"query\"", "[\"query\",\"document\"]", "[]"),
+     .odd = {"[[]]", "3"}},
+    {FUZZ_FIELD("keep_only_token_ids", "[33,97,1]", "[]", "null", "[33]"),
+     .odd = {"[-1]", "[2147483648]", "3"}},
+    {.name = NULL}};
+static const struct fuzz_field usage[] = {
+    {FUZZ_FIELD("model_type", "\"MultiVectorEncoder\"", "\"ColBERT\"")},
+    {FUZZ_FIELD("prompts", "{\"query\":\"q: \",\"document\":\"\"}", "{}", "null",
+                "{\"document\":\"[D] x\"}")},
+    {FUZZ_FIELD("default_prompt_name", "null"), .odd = {"\"none\""}},
+    {FUZZ_FIELD("similarity_fn_name", "\"maxsim\"", "\"meanmaxsim\"", "null"),
+     .odd = {"\"MaxSim\"", "\"dot\""}},
+    {FUZZ_FIELD("query_prefix", "\"[Q] \"", "\"\"", "\"#\"", "null")},
+    {FUZZ_FIELD("document_prefix", "\"[D] \"", "\" \"", "null")},
+    {FUZZ_FIELD("query_length", "8", "null"), .odd = {"0"}},
+    {FUZZ_FIELD("document_length", "12", "null"), .odd = {"16777217"}},
+    {FUZZ_FIELD("do_query_expansion", "true", "false")},
+    {FUZZ_FIELD("attend_to_expansion_tokens", "true", "false", "null")},
+    {FUZZ_FIELD("attend_to_mask_tokens", "true", "false")},
+    {.name = "query_expansion", .values = EXPANSIONS, .odd = ODD_EXPANSIONS},
+    {FUZZ_FIELD("skiplist_words", "null", "null", "[\"!\"]"), .odd = {"[3]"}},
+    {.name = NULL}};
+static const struct fuzz_field encoder[] = {
+    {FUZZ_FIELD("max_seq_length", "16", "null")},
+    {FUZZ_FIELD("query_length", "8", "null"), .odd = {"0"}},
+    {FUZZ_FIELD("document_length", "12", "null"), .odd = {"-1"}},
+    {.name = "query_expansion", .values = EXPANSIONS, .odd = ODD_EXPANSIONS},
+    {FUZZ_FIELD("processor_kwargs", "{\"padding_side\":\"left\"}", "{}"),
+     .odd = {"{\"padding_side\":3}"}},
+    {.name = NULL}};
+static const struct fuzz_field specials[] = {
+    {FUZZ_FIELD("model_max_length", "16", "1000000000000000019884624838656")},
+    {FUZZ_FIELD("mask_token", "\"m\"", "{\"content\":\"m\"}", "null"), .odd = {"\"[MASK]\""}},
+    {FUZZ_FIELD("eos_token", "\"e\"", "null")},
+    {FUZZ_FIELD("padding_side", "\"left\"", "\"right\""), .odd = {"3"}},
     {.name = NULL}};
 static const struct fuzz_field artifact[] = {
     {FUZZ_FIELD("query_token_id", "\"[unused0]\"", "null", "\"\"")},
-    {FUZZ_FIELD("doc_token_id", "\"[unused1]\"", "3")},
-    {FUZZ_FIELD("query_maxlen", "32", "8", "null", "0")},
-    {FUZZ_FIELD("doc_maxlen", "180", "null", "16777217")},
+    {FUZZ_FIELD("doc_token_id", "\"[unused1]\""), .odd = {"3"}},
+    {FUZZ_FIELD("query_maxlen", "32", "8", "null"), .odd = {"0"}},
+    {FUZZ_FIELD("doc_maxlen", "180", "null"), .odd = {"16777217"}},
     {FUZZ_FIELD("attend_to_mask_tokens", "false", "true")},
     {FUZZ_FIELD("mask_punctuation", "true", "false", "null")},
-    {FUZZ_FIELD("dim", "4", "5", "null")},
-    {FUZZ_FIELD("similarity", "\"cosine\"", "\"l2\"")},
-    {FUZZ_FIELD("interaction", "\"colbert\"", "\"flipr\"")},
+    {FUZZ_FIELD("dim", "4", "null"), .odd = {"5"}},
+    {FUZZ_FIELD("similarity", "\"cosine\""), .odd = {"\"l2\""}},
+    {FUZZ_FIELD("interaction", "\"colbert\""), .odd = {"\"flipr\""}},
     {.name = NULL}};
 
-static const struct {
+struct fuzz_file {
     const char *name;
     const struct fuzz_field *fields;
-} files[] = {
+};
+
+static const struct fuzz_file several[] = {{"2_Dense/config.json", token_map},
+                                           {"3_Normalize/config.json", normalize},
+                                           {"6_Mask/config.json", mask},
+                                           {"artifact.metadata", artifact},
+                                           {"config_sentence_transformers.json", usage},
+                                           {"sentence_bert_config.json", encoder},
+                                           {"tokenizer_config.json", specials}};
+
+static const struct fuzz_file files[] = {
     {"1_Pooling/config.json", pooling},      {"2_Dense/config.json", dense},
     {"4_SpladePooling/config.json", splade}, {"5_LogitScore/config.json", score},
     {"3_Normalize/config.json", normalize},  {"6_Mask/config.json", mask},
@@ -153,15 +197,14 @@ static void make_modules(char text[FUZZ_TEXT_SIZE], struct fuzz_choices *choices
                    {"MLMTransformer", ""},
                    {"LogitScore", "5_LogitScore"},
                    {"MultiVectorMask", "6_Mask"}};
-    static const uint32_t starts[][2] = {{3, 2},  {3, 2},  {3, 2}, {3, 0},
-                                         {3, 12}, {10, 9}, {3, 9}, {3, 11}};
+    static const uint32_t starts[][2] = {{3, 2}, {3, 2}, {3, 2}, {10, 9}, {3, 9}, {3, 11}};
     const uint32_t start = fuzz_choose(choices, sizeof starts / sizeof *starts);
-    const uint32_t count = 2 + fuzz_choose(choices, start < 5 ? 6 : 2);
+    const uint32_t count = 2 + fuzz_choose(choices, start < 3 ? 6 : 2);
     const bool usual = fuzz_choose(choices, 8) < 7;
     fuzz_append(text, "[");
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t kind =
-            usual && i < 2 ? starts[start][i] : fuzz_choose(choices, usual ? 2 : 13);
+            usual && i < 2 ? starts[start][i] : fuzz_choose(choices, usual ? 2 : 12);
         fuzz_append(text, i == 0 ? "{\"type\":\"sentence_transformers.models."
                                  : ",{\"type\":\"sentence_transformers.models.");
         fuzz_append(text, modules[kind].type);
@@ -197,25 +240,62 @@ static void make_folder(void) {
     (void)fuzz_write("model.safetensors", weights, sizeof weights);
 }
 
+static void fill_files(struct fuzz_choices *choices, const struct fuzz_file *made, size_t count,
+                       const struct fuzz_rarity *odd) {
+    static char text[FUZZ_TEXT_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        text[0] = '\0';
+        fuzz_append_object(text, made[i].fields, choices, odd);
+        const size_t size = strlen(text);
+        (void)fuzz_write(made[i].name, text,
+                         fuzz_choose(choices, 64) == 63 ? fuzz_choose(choices, 256) % (size + 1)
+                                                        : size);
+    }
+}
+
+static void remove_file(const char *name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", fuzz_folder(), name);
+    (void)remove(path);
+}
+
+/* Behind an encoder maps, masks and norms of each token's vector; or a folder of ColBERT's authors. */
+static void fill_several(struct fuzz_choices *choices) {
+    static const char *const modules[] = {
+        "sentence_transformers.base.modules.dense.Dense\",\"path\":\"2_Dense",
+        "sentence_transformers.base.modules.normalize.Normalize\",\"path\":\"3_Normalize",
+        "sentence_transformers.multi_vector_encoder.modules.MultiVectorMask\",\"path\":\"6_Mask",
+        "pylate.models.Dense.Dense\",\"path\":\"2_Dense",
+        "sentence_transformers.models.Pooling\",\"path\":\"1_Pooling"};
+    static char text[FUZZ_TEXT_SIZE];
+    const uint32_t count = fuzz_choose(choices, 4);
+    text[0] = '\0';
+    fuzz_append(text, "[{\"type\":\"sentence_transformers.models.Transformer\"}");
+    for (uint32_t i = 0; i < count; i++) {
+        fuzz_append(text, ",{\"type\":\"");
+        fuzz_append(text, modules[fuzz_choose(choices, 32) < 31 ? fuzz_choose(choices, 4) : 4]);
+        fuzz_append(text, "\"}");
+    }
+    fuzz_append(text, "]");
+    (void)fuzz_write("modules.json", text, strlen(text));
+    fill_files(choices, several, sizeof several / sizeof *several, &few);
+    if (fuzz_choose(choices, 4) == 3) {
+        remove_file("modules.json");
+    }
+}
+
 static void fill_folder(struct fuzz_choices *choices) {
     static char text[FUZZ_TEXT_SIZE];
     make_folder();
+    if (fuzz_choose(choices, 2) == 1) {
+        fill_several(choices);
+        return;
+    }
+    remove_file("3_Normalize/config.json");
     text[0] = '\0';
     make_modules(text, choices);
     (void)fuzz_write("modules.json", text, strlen(text));
-    if (fuzz_choose(choices, 16) == 15) { /* a folder of ColBERT's authors */
-        char path[1024];
-        snprintf(path, sizeof path, "%s/modules.json", fuzz_folder());
-        fuzz_expect(remove(path) == 0);
-    }
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        text[0] = '\0';
-        fuzz_append_object(text, files[i].fields, choices, &rarity);
-        const size_t size = strlen(text);
-        (void)fuzz_write(files[i].name, text,
-                         fuzz_choose(choices, 32) == 31 ? fuzz_choose(choices, 256) % (size + 1)
-                                                        : size);
-    }
+    fill_files(choices, files, sizeof files / sizeof *files, &rarity);
 }
 
 /* ---- what comes of it ---- */

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import weft
+from conftest import vulkan_settings
 from small_models import sentence_folder, write_json
 
 torch = pytest.importorskip("torch")
@@ -283,18 +284,34 @@ def test_each_vector_has_the_bits_that_it_has_alone(folder):
             assert np.array_equal(model.embed_multi(text, task=task), vectors)
 
 
-@pytest.mark.parametrize("attends", [False, True])
-def test_bits_are_the_same_at_all_widths(tmp_path, attends):
-    place = make_folder(tmp_path, "modernbert", query_expansion={**LEAST, "attend": attends})
-    lines, hashes = tmp_path / "lines.txt", {"query": set(), "document": set()}
+def digests(place, lines, environment):
+    """Those of queries and of documents, as another process makes them."""
+    found = []
+    for task in ("query", "document"):
+        ran = subprocess.run([sys.executable, "-m", "weft", "embed", str(place), "--lines", str(lines), "--json", "--task",
+                              task], check=True, capture_output=True, text=True, env={**os.environ, **environment})
+        found.append(json.loads(ran.stdout)["output"]["sha256"])
+    return found
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory):
+    """Folders whose copies are not read, and are; with texts; and their digests."""
+    place = tmp_path_factory.mktemp("copies")
+    lines = place / "lines.txt"
     lines.write_text("\n".join(QUERIES + DOCUMENTS) + "\n", "utf-8")
-    for lanes in ("4", "8", "16"):
-        for task, found in hashes.items():
-            ran = subprocess.run([sys.executable, "-m", "weft", "embed", str(place), "--lines", str(lines), "--json",
-                                  "--task", task], check=True, capture_output=True, text=True,
-                                 env={**os.environ, "WEFT_PROCESSOR_LANES": lanes})
-            found.add(json.loads(ran.stdout)["output"]["sha256"])
-    assert [len(found) for found in hashes.values()] == [1, 1]
+    made = [make_folder(place / str(attends), "modernbert", query_expansion={**LEAST, "attend": attends})
+            for attends in (False, True)]
+    return [(one, lines, digests(one, lines, {"WEFT_PROCESSOR_LANES": "8"})) for one in made]
+
+
+@pytest.mark.parametrize("environment", [
+    pytest.param({"WEFT_PROCESSOR_LANES": lanes}, id=f"processor-{lanes}") for lanes in ("4", "16")
+] + vulkan_settings("lavapipe-8"))
+def test_bits_are_the_same_elsewhere(copies, environment):
+    expected = [one for _, _, one in copies]
+    assert expected[0] != expected[1]
+    assert [digests(place, lines, environment) for place, lines, _ in copies] == expected
 
 
 # ---- how alike they are ----
@@ -343,6 +360,19 @@ def test_ranks_follow_them(folder):
         assert [one["score"] for one in found] == [one.score for one in ranked[:2]]
     # A ranking leaves the task of texts as it was.
     assert model.info.max_length == wrapped.max_seq_length == 40
+
+
+def test_a_server_ranks_by_them(folder):
+    pytest.importorskip("uvicorn")
+    serve = pytest.importorskip("serve_process")
+    with serve.Served(str(folder)) as server:
+        body = {"model": "multi", "query": QUERIES[0], "documents": DOCUMENTS}
+        _, _, answer = serve.ask(server.port, "/v1/rerank", body)
+        expected = weft.load(folder).rerank(QUERIES[0], DOCUMENTS)
+        assert [(one["index"], one["relevance_score"]) for one in answer["results"]] == [
+            (one.index, one.score) for one in expected]
+        status, _, answer = serve.ask(server.port, "/v1/embeddings", {"model": "multi", "input": "a"})
+        assert status == 400 and "does not give vectors: it has /v1/rerank" in answer["error"]["message"]
 
 
 def test_lines_give_what_they_give_there(folder):
