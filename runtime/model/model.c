@@ -175,7 +175,7 @@ static bool reads_speech(const weft_model *model) {
     return model->info.task == WEFT_TASK_TEXT_TO_TEXT && model->info.input_size > 0;
 }
 
-static weft_status load(weft_model *model, const struct weft_model_source *source) {
+static weft_status load(weft_model *model, struct weft_model_source *source) {
     model->config = weft_strdup(&model->host, source->config);
     if (!model->config) {
         return weft_fail_memory(&model->host, "a model's config");
@@ -184,10 +184,11 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
                                                     : load_network(model, source));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
     model->positions = model->loaded_length = model->asked_length = model->info.max_length;
+    WEFT_TRY(weft_model_writes(&model->info) ? weft_source_read_generation(source, &model->host)
+                                             : WEFT_OK);
     WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
     if (reads_speech(model) && source->folder) {
-        WEFT_TRY(
-            weft_speech_rules_read(&model->speech, source->folder, &model->info, &model->host));
+        WEFT_TRY(weft_speech_rules_read(&model->speech, source, &model->info, &model->host));
     }
     WEFT_TRY(weft_pair_score_describe(&model->info, source, &model->host));
     return make_default_labels(model);
