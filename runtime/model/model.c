@@ -432,9 +432,9 @@ static bool asks_encoder(const struct weft_embedding *embedding) {
     return embedding && !embedding->scores_pairs && !weft_embedding_is_sparse(embedding);
 }
 
-/* `encoder`: what the config's architectures say does not matter, as its head is not run. */
-static weft_status load_folder(weft_model **out, const char *folder, bool encoder,
-                               const weft_host *host) {
+/* With its modules, or null. Where these ask for an encoder, it does not matter what the config's architectures say, as its head is not run. */
+static weft_status load_folder(weft_model **out, const char *folder,
+                               const struct weft_embedding *embedding, const weft_host *host) {
     char *path = weft_path_join(folder, "config.json", host);
     struct config_file config = {.file = -1};
     weft_status status = path ? read_config(&config, path, host) : weft_fail_memory(host, "a path");
@@ -442,7 +442,10 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
     weft_model *model = NULL;
     if (status == WEFT_OK) {
         struct weft_model_source source = {
-            .folder = folder, .config = (const char *)config.text, .encoder = encoder};
+            .folder = folder,
+            .config = (const char *)config.text,
+            .encoder = asks_encoder(embedding),
+            .other_tensor = embedding && embedding->has_artifact ? WEFT_ARTIFACT_MAP : NULL};
         status = create(&model, &source, host);
     }
     if (status == WEFT_OK) {
@@ -556,8 +559,7 @@ static weft_status load_any_folder(weft_model **out, const char *folder, const w
             ? load_static(&model, embedding->encoder, WEFT_BAG_SENTENCE_TRANSFORMERS, host)
         : !embedding && weft_static_model_is_there(folder)
             ? load_static(&model, folder, WEFT_BAG_MODEL2VEC, host)
-            : load_folder(&model, embedding ? embedding->encoder : folder, asks_encoder(embedding),
-                          host);
+            : load_folder(&model, embedding ? embedding->encoder : folder, embedding, host);
     if (model && embedding) {
         status = take_embedding(model, embedding);
     } else {

@@ -24,6 +24,9 @@ enum weft_embedding_kind {
 
 #define WEFT_EMBEDDING_MOST_POOLINGS 6
 
+/** The map of vectors in a folder of ColBERT's authors. */
+#define WEFT_ARTIFACT_MAP "linear.weight"
+
 struct weft_embedding_step {
     enum weft_embedding_kind kind;
     /* Pooling: the results of all these, side by side in this order. */
@@ -48,12 +51,14 @@ struct weft_embedding {
     uint32_t step_count;
     struct weft_prompt *prompts;
     uint32_t prompt_count;
-    char *default_prompt;  /* the name of one of them, or null */
-    char *similarity;      /* or null */
-    char *encoder;         /* the folder of config.json, or null: not read from one */
-    bool is_static;        /* it is that of a StaticEmbedding, without a config.json */
-    bool predicts;         /* it is a masked language model with its head */
-    bool is_sparse;        /* the folder is a SparseEncoder's, and must have a SpladePooling */
+    char *default_prompt; /* the name of one of them, or null */
+    char *similarity;     /* or null */
+    char *encoder;        /* the folder of config.json, or null: not read from one */
+    bool
+        has_artifact; /* the folder is of ColBERT's authors: WEFT_ARTIFACT_MAP is among its weights */
+    bool is_static;   /* it is that of a StaticEmbedding, without a config.json */
+    bool predicts;    /* it is a masked language model with its head */
+    bool is_sparse;   /* the folder is a SparseEncoder's, and must have a SpladePooling */
     uint32_t max_length;   /* in tokens; 0: the model's */
     uint32_t truncate_dim; /* of the folder: a vector's first values are its result; 0: all */
     uint32_t dimension;    /* the same as asked for; 0: the folder's */

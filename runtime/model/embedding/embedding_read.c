@@ -347,11 +347,12 @@ static weft_status read_artifact_map(struct weft_embedding_step *step, const cha
     struct weft_checkpoint *checkpoint = NULL;
     weft_weight *any = NULL;
     WEFT_TRY(open_weights(&checkpoint, folder, host));
-    weft_status status = weft_checkpoint_any(&any, checkpoint, "linear.weight");
+    weft_status status = weft_checkpoint_any(&any, checkpoint, WEFT_ARTIFACT_MAP);
     if (status == WEFT_OK && (any->shape.rank != 2 || (size > 0 && any->shape.dim[0] != size))) {
         char shape[WEFT_SHAPE_TEXT_SIZE];
         status = weft_fail(host, WEFT_BAD_FILE,
-                           "%s: tensor \"linear.weight\": expected [dim, hidden_size], dim being "
+                           "%s: tensor \"" WEFT_ARTIFACT_MAP
+                           "\": expected [dim, hidden_size], dim being "
                            "that of artifact.metadata, found %s",
                            folder, weft_shape_text(any->shape, shape));
     }
@@ -359,7 +360,7 @@ static weft_status read_artifact_map(struct weft_embedding_step *step, const cha
         step->kind = WEFT_EMBEDDING_DENSE;
         step->out = any->shape.dim[0];
         step->in = any->shape.dim[1];
-        status = weft_checkpoint_weight(&step->weight, checkpoint, "linear.weight", any->shape);
+        status = weft_checkpoint_weight(&step->weight, checkpoint, WEFT_ARTIFACT_MAP, any->shape);
     }
     weft_weight_destroy(&any);
     weft_checkpoint_close(&checkpoint);
@@ -377,6 +378,7 @@ weft_status weft_embedding_read_artifact(struct weft_embedding *embedding, const
         &(weft_json_fields){.object = object, .path = path, .host = host});
     json_decref(object);
     WEFT_TRY(status);
+    embedding->has_artifact = true;
     embedding->encoder = weft_strdup(host, folder);
     embedding->steps = weft_alloc_zero(host, 3, sizeof *embedding->steps);
     if (!embedding->encoder || !embedding->steps) {

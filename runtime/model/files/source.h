@@ -16,6 +16,7 @@ struct weft_model_source {
     size_t tokenizer_size;
     const char *label;
     bool encoder; /* the last hidden state is asked for, whatever class the config names */
+    const char *other_tensor; /* among the weights, that somebody else reads; or null */
     /* By weft_source_parse: */
     json_t *fields; /* of the config; nobody changes them */
     char *name;     /* what errors about them begin with, in the host's memory */

@@ -152,12 +152,13 @@ static enum weft_other_tensor other_tensor(const struct weft_network *network, c
 }
 
 /* Refuses unused tensors that would change the result: the file is then not a model of this config.json. */
-static weft_status refuse_other_tensors(const struct weft_network *network) {
+static weft_status refuse_other_tensors(const struct weft_network *network, const char *known) {
     uint32_t unknown = 0;
     const char *first = NULL;
     for (uint32_t i = 0; i < weft_checkpoint_count(network->checkpoint); i++) {
         const char *name = weft_checkpoint_name(network->checkpoint, i);
-        if (is_loaded(network, i) || weft_checkpoint_is_scale(network->checkpoint, i)) {
+        if (is_loaded(network, i) || weft_checkpoint_is_scale(network->checkpoint, i) ||
+            (known && strcmp(name, known) == 0)) {
             continue;
         }
         const enum weft_other_tensor kind = other_tensor(network, name);
@@ -185,7 +186,7 @@ static weft_status load_tensors(struct weft_network *network,
     WEFT_TRY(weft_source_open_checkpoint(&network->checkpoint, source, &network->host));
     weft_status status = load_weights(network);
     if (status == WEFT_OK) {
-        status = refuse_other_tensors(network);
+        status = refuse_other_tensors(network, source->other_tensor);
     }
     network->loaded = network->checkpoint;
     network->checkpoint = NULL;
