@@ -750,6 +750,7 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->info.eos_token_count = 0;
     headless->info.embedding_size = 0;
     headless->info.multi_vector = false;
+    headless->info.max_length = model->asked_length; /* whatever the task of texts is */
     if (family->layout) {
         headless->info.architecture = family->layout->encoder;
     }
