@@ -13,7 +13,6 @@
 
 #define FIRST_VALUES 4U
 #define FIRST_TERMS  10U
-#define MOST_SHOWN   16U
 
 typedef struct embed_options {
     weft_cli_common common;
@@ -111,6 +110,33 @@ static int print_sparse(const embed_state *state) {
     return exit_code == WEFT_CLI_FINE ? printed : exit_code;
 }
 
+/* Of a few texts how many vectors each has, how well it answers the first, and the first values. */
+static int print_many(const embed_state *state) {
+    static const char *const columns[] = {">text", ">vectors", ">answers text 1", "first values",
+                                          NULL};
+    const weft_cli_vectors_of_texts *result = &state->result;
+    weft_cli_table *table = weft_cli_table_begin(columns);
+    const weft_vector_list first = {result->values, (uint32_t)result->ends[0]};
+    for (uint32_t i = 0; i < result->shown; i++) {
+        const uint64_t begin = i > 0 ? result->ends[i - 1] : 0;
+        const weft_vector_list text = {&result->values[(size_t)begin * result->width],
+                                       (uint32_t)(result->ends[i] - begin)};
+        char values[80] = "";
+        size_t used = 0;
+        for (uint32_t k = 0; text.count > 0 && k < FIRST_VALUES && k < result->width; k++) {
+            used += (size_t)snprintf(values + used, sizeof values - used, "%.6f ",
+                                     (double)text.values[k]);
+        }
+        weft_cli_table_cell(table, "%u", i + 1);
+        weft_cli_table_cell(table, "%u", text.count);
+        weft_cli_table_cell(
+            table, "%.4f",
+            weft_vectors_similarity(state->info.similarity, &first, &text, result->width));
+        weft_cli_table_cell(table, "%s…", values);
+    }
+    return weft_cli_table_print(&table);
+}
+
 /* Values besides 0. */
 static uint64_t count_terms(const embed_state *state) {
     const weft_cli_vectors_of_texts *result = &state->result;
@@ -122,19 +148,26 @@ static uint64_t count_terms(const embed_state *state) {
     return result->rows ? result->rows->term_count : count;
 }
 
+/* Of texts with one vector each as many as there are texts. */
+static uint32_t count_vectors(const embed_state *state) {
+    return state->info.multi_vector ? (uint32_t)state->result.rows->vectors : state->result.count;
+}
+
 static int print_text(const embed_state *state) {
     const weft_cli_vectors_of_texts *result = &state->result;
     const weft_device_info *device = &state->session.device_info;
     char texts[WEFT_CLI_GROUPED_SIZE];
     char tokens[WEFT_CLI_GROUPED_SIZE];
     char terms[WEFT_CLI_GROUPED_SIZE];
-    if (!state->options->lines && !state->options->out && result->count <= MOST_SHOWN) {
-        WEFT_CLI_TRY(state->info.sparse ? print_sparse(state) : print_vectors(state));
+    if (!state->options->lines && !state->options->out && result->count <= WEFT_CLI_MOST_SHOWN) {
+        WEFT_CLI_TRY(state->info.sparse         ? print_sparse(state)
+                     : state->info.multi_vector ? print_many(state)
+                                                : print_vectors(state));
     }
     weft_cli_print(stdout, "%s%s texts of %s tokens in %.1f s on %s: f32 [%u, %u]",
                    weft_cli_stopped() ? "stopped: the first " : "",
                    weft_cli_grouped(result->count, texts), weft_cli_grouped(result->tokens, tokens),
-                   (weft_clock_ms() - state->begin_ms) / 1e3, device->name, result->count,
+                   (weft_clock_ms() - state->begin_ms) / 1e3, device->name, count_vectors(state),
                    result->width);
     if (state->info.sparse) {
         weft_cli_print(stdout, ", of which %s are not 0",
@@ -147,14 +180,14 @@ static int print_text(const embed_state *state) {
 
 static int print_json(const embed_state *state) {
     const weft_cli_vectors_of_texts *result = &state->result;
-    json_t *run =
-        json_pack("{s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:{s:[I, I], s:s}}", "stopped",
-                  (int)weft_cli_stopped(), "texts", (json_int_t)result->count, "resumed_texts",
-                  (json_int_t)state->partial.count, "tokens", (json_int_t)result->tokens, "plans",
-                  (json_int_t)result->plans, "compile_ms", weft_cli_json_real(result->compile_ms),
-                  "run_ms", weft_cli_json_real(result->run_ms), "total_ms",
-                  weft_cli_json_real(weft_clock_ms() - state->begin_ms), "output", "shape",
-                  (json_int_t)result->count, (json_int_t)result->width, "sha256", state->digest);
+    json_t *run = json_pack(
+        "{s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:{s:[I, I], s:s}}", "stopped",
+        (int)weft_cli_stopped(), "texts", (json_int_t)result->count, "resumed_texts",
+        (json_int_t)state->partial.count, "tokens", (json_int_t)result->tokens, "plans",
+        (json_int_t)result->plans, "compile_ms", weft_cli_json_real(result->compile_ms), "run_ms",
+        weft_cli_json_real(result->run_ms), "total_ms",
+        weft_cli_json_real(weft_clock_ms() - state->begin_ms), "output", "shape",
+        (json_int_t)count_vectors(state), (json_int_t)result->width, "sha256", state->digest);
     if (state->info.sparse) {
         run = weft_cli_json_field(run, "terms", json_integer((json_int_t)count_terms(state)));
     }
@@ -191,7 +224,7 @@ static int write_at_once(embed_state *state) {
     const embed_options *options = state->options;
     const weft_cli_vectors_of_texts *result = &state->result;
     const weft_shape shape = {.rank = 2, .dim = {result->count, result->width}};
-    const weft_cli_row_form *form = &(weft_cli_row_form){result->width, state->info.sparse};
+    const weft_cli_row_form *form = &(weft_cli_row_form){result->width, state->info.sparse, false};
     if (!weft_cli_rows_are_json(options->out) && !weft_cli_rows_are_npz(options->out)) {
         return weft_cli_exit_code(
             weft_npy_write_f32(options->out, result->values, shape, &state->session.host));
@@ -205,7 +238,7 @@ static int write_at_once(embed_state *state) {
 static int write_rows(embed_state *state) {
     const embed_options *options = state->options;
     const weft_cli_vectors_of_texts *result = &state->result;
-    if (!options->out || (result->count == 0 && !result->whole)) {
+    if (!options->out || (result->count == 0 && !result->whole)) { /* or there is a hash alone */
         return WEFT_CLI_FINE;
     }
     WEFT_CLI_TRY(result->rows ? weft_cli_rows_place(result->rows) : write_at_once(state));
@@ -234,8 +267,14 @@ static int deliver(embed_state *state) {
     take_digest(state);
     WEFT_CLI_TRY(write_rows(state));
     WEFT_CLI_TRY(weft_cli_exit_code(
-        weft_cli_receipt_note(&state->session.recording, WEFT_RECORD_ANSWER, "vectors",
-                              result->values, size, "f32 [%u, %u]", result->count, result->width)));
+        state->info.multi_vector
+            ? weft_cli_receipt_note(&state->session.recording, WEFT_RECORD_ANSWER, "vectors",
+                                    state->digest, strlen(state->digest),
+                                    "sha256 of f32 [%u, %u] of %u texts, in hexadecimal digits",
+                                    count_vectors(state), result->width, result->count)
+            : weft_cli_receipt_note(&state->session.recording, WEFT_RECORD_ANSWER, "vectors",
+                                    result->values, size, "f32 [%u, %u]", result->count,
+                                    result->width)));
     WEFT_CLI_TRY(weft_cli_receipt_end(&state->session.recording, &state->options->common));
     WEFT_CLI_TRY(state->options->common.json ? print_json(state) : print_text(state));
     return weft_cli_validation_code(state->session.device);
@@ -265,10 +304,11 @@ static int note_rows(void *user) {
 static int open_rows(embed_state *state) {
     const embed_options *options = state->options;
     const weft_host *host = &state->session.host;
-    const weft_cli_row_form *form =
-        &(weft_cli_row_form){weft_cli_output_width(state->session.model), state->info.sparse};
-    if (!options->out || !options->lines || options->common.receipt ||
-        !weft_cli_rows_fit(options->out)) {
+    const weft_cli_row_form *form = &(weft_cli_row_form){
+        weft_cli_output_width(state->session.model), state->info.sparse, state->info.multi_vector};
+    const bool waits = !options->out || !options->lines || options->common.receipt ||
+                       !weft_cli_rows_fit(options->out);
+    if (waits && !form->many) {
         return WEFT_CLI_FINE;
     }
     state->result.rows = &state->rows;
@@ -279,11 +319,33 @@ static int open_rows(embed_state *state) {
                : weft_cli_rows_create(&state->rows, options->out, form, host);
 }
 
+/* Several vectors of a text. */
+static int check_many(const embed_state *state, const weft_cli_syntax *syntax) {
+    const char *out = state->options->out;
+    if (out && ((!weft_cli_rows_are_npz(out) && !weft_cli_rows_are_json(out)) ||
+                !weft_cli_rows_fit(out))) {
+        return weft_cli_usage_error(syntax,
+                                    "--out: expected a file named .npz or .jsonl, as a text has "
+                                    "several vectors, found %s",
+                                    out);
+    }
+    return state->options->resume
+               ? weft_cli_usage_error(syntax, "--resume needs a model that gives a text one vector")
+               : WEFT_CLI_FINE;
+}
+
 /* What the model is decides over names of files. */
 static int check_out(embed_state *state, const weft_cli_syntax *syntax) {
     const char *out = state->options->out;
     const bool is_npz = out && weft_cli_rows_are_npz(out);
     WEFT_CLI_TRY(weft_cli_exit_code(weft_model_get_embedding(state->session.model, &state->info)));
+    if (state->info.multi_vector) {
+        return check_many(state, syntax);
+    }
+    if (is_npz && state->options->table.id_field) {
+        return weft_cli_usage_error(syntax, "--id-field needs --out with a name that ends in "
+                                            ".jsonl, as the model gives a text one vector");
+    }
     return is_npz && !state->info.sparse
                ? weft_cli_usage_error(syntax, "--out: a .npz has sparse vectors, which the model "
                                               "does not make: expected another name, such as .npy")
@@ -346,7 +408,10 @@ int weft_cli_embed(int argc, char **argv) {
          "write the vectors to this .npy file, float32 [texts, size], in the texts' order; or to a "
          "file named .jsonl, with an object for each text: its id, if --id-field has one, and its "
          "vector; of sparse vectors (SPLADE) the latter are \"indices\" and \"values\", and a file "
-         "named .npz is a CSR matrix for scipy.sparse.load_npz; with --lines they go to FILE.part "
+         "named .npz is a CSR matrix for scipy.sparse.load_npz; of texts with several vectors "
+         "(ColBERT) \"vectors\", or in a .npz \"vectors\" [n, size], \"offsets\" and \"ids\", so "
+         "that text i has the rows from offsets[i] to offsets[i + 1]; with --lines they go to "
+         "FILE.part "
          "as they come, which is then renamed; if the "
          "command is stopped, it has those of the first lines, and FILE.resume says what they are "
          "of"},
@@ -363,6 +428,7 @@ int weft_cli_embed(int argc, char **argv) {
          "pooling and weights, to --math and --weights, to the prompt, to the tokens of their "
          "lines in order, and to their own bits: anything else is refused. Lines behind them may "
          "be others"},
+        WEFT_CLI_TASK_OPTION(&options.how),
         {"prompt", WEFT_CLI_TEXT, &options.how.prompt, "PROMPT",
          "what stands in front of each text: the name of one of the model's prompts, or "
          "the prompt itself (default: the model's, if it has one)"},
@@ -385,7 +451,8 @@ int weft_cli_embed(int argc, char **argv) {
             "Makes a vector of each text by an encoder: a folder of sentence-transformers as it "
             "is (modules.json with Transformer, Pooling, Normalize and Dense; or MLMTransformer "
             "and "
-            "SpladePooling, whose vectors are sparse), or any encoder with "
+            "SpladePooling, whose vectors are sparse; or of a MultiVectorEncoder, or of PyLate, "
+            "which gives a vector for each token), or any encoder with "
             "--pooling. It prints the number of texts and tokens, the time, the vectors' shape, "
             "and the SHA-256 of their bits as little-endian float32 in the order of the texts: in "
             "reproducible mode the same on every machine. Texts of about one length run together; "
@@ -404,10 +471,11 @@ int weft_cli_embed(int argc, char **argv) {
     }
     WEFT_CLI_TRY(weft_cli_table_check(&options.table, options.lines, &syntax));
     if (options.table.id_field &&
-        (!options.out || !weft_cli_rows_are_json(options.out) || options.common.receipt)) {
-        return weft_cli_usage_error(
-            &syntax,
-            "--id-field needs --out with a name that ends in .jsonl, and excludes --receipt");
+        (!options.out || options.common.receipt ||
+         (!weft_cli_rows_are_json(options.out) && !weft_cli_rows_are_npz(options.out)))) {
+        return weft_cli_usage_error(&syntax, "--id-field needs --out with a name that ends in "
+                                             ".jsonl, or .npz of a model with several "
+                                             "vectors of a text, and excludes --receipt");
     }
     if (options.resume && (!options.lines || !options.out || options.common.receipt ||
                            options.common.math == WEFT_MATH_FAST)) {

@@ -18,11 +18,28 @@
 
 /* ---- what the options say ---- */
 
+/* By its name; null is none. */
+static int find_task(weft_embed_task *task, const char *name, const weft_cli_syntax *syntax) {
+    *task = !name                        ? WEFT_EMBED_TASK_NONE
+            : strcmp(name, "query") == 0 ? WEFT_EMBED_TASK_QUERY
+                                         : WEFT_EMBED_TASK_DOCUMENT;
+    return *task != WEFT_EMBED_TASK_DOCUMENT || strcmp(name, "document") == 0
+               ? WEFT_CLI_FINE
+               : weft_cli_usage_error(syntax, "--task: expected query or document, found '%s'",
+                                      name);
+}
+
 int weft_cli_embedding_begin(weft_cli_form *form, const weft_cli_embedding_options *options,
                              weft_cli_session *session, const weft_cli_syntax *syntax) {
-    const weft_vectors_params params = {
+    weft_vectors_params params = {
         .pooling = options->pooling, .normalize = options->normalize, .prompt = options->prompt};
     uint32_t pooling = 0;
+    WEFT_CLI_TRY(find_task(&params.task, options->task, syntax));
+    if (params.task != WEFT_EMBED_TASK_NONE && !params.prompt) {
+        params.prompt = weft_model_role_prompt(session->model, params.task == WEFT_EMBED_TASK_QUERY
+                                                                   ? WEFT_TEXT_QUERY
+                                                                   : WEFT_TEXT_DOCUMENT);
+    }
     if (options->pooling && weft_pooling_named(&pooling, options->pooling, NULL) != WEFT_OK) {
         return weft_cli_usage_error(syntax, "--pooling: expected one of %s, found '%s'",
                                     weft_pooling_names(), options->pooling);
@@ -41,6 +58,12 @@ int weft_cli_embedding_begin(weft_cli_form *form, const weft_cli_embedding_optio
 
 /* ---- running ---- */
 
+/* The vectors of a text. */
+struct block {
+    float *values;
+    uint32_t count;
+};
+
 struct runner {
     weft_cli_vectors_of_texts *result;
     const weft_cli_session *session;
@@ -48,6 +71,7 @@ struct runner {
     weft_cli_score score;
     uint32_t batch;
     size_t room;
+    struct block *blocks; /* of a window's texts, where each has several vectors */
 };
 
 static weft_status make_room(struct runner *self) {
@@ -85,8 +109,77 @@ static void hash_inputs(weft_sha256 *hash, const weft_cli_window *window, uint32
     }
 }
 
+/* ---- several vectors of a text ---- */
+
+static weft_status take_block(void *user, uint32_t text, const float *output, uint32_t rows,
+                              uint32_t width) {
+    const struct runner *self = user;
+    const size_t values = (size_t)rows * width;
+    struct block *block = &self->blocks[text];
+    block->values = weft_alloc_zero(&self->session->host, values + 1, sizeof *block->values);
+    if (!block->values) {
+        return weft_fail_memory(&self->session->host, "the vectors of a text");
+    }
+    if (values > 0) {
+        memcpy(block->values, output, values * sizeof *output);
+    }
+    block->count = rows;
+    return WEFT_OK;
+}
+
+static weft_status make_blocks(struct runner *self) {
+    if (!self->score.many) {
+        return WEFT_OK;
+    }
+    self->blocks = weft_alloc_zero(&self->session->host, self->window.count, sizeof *self->blocks);
+    self->score.take = take_block;
+    self->score.user = self;
+    return self->blocks ? WEFT_OK : weft_fail_memory(&self->session->host, "the vectors of texts");
+}
+
+static void drop_blocks(struct runner *self) {
+    for (uint32_t i = 0; self->blocks && i < self->window.count; i++) {
+        weft_free(&self->session->host, self->blocks[i].values);
+    }
+    weft_free(&self->session->host, self->blocks);
+    self->blocks = NULL;
+}
+
+/* The first stay, to be shown. */
+static weft_status show(weft_cli_vectors_of_texts *result, const struct block *block,
+                        const weft_host *host) {
+    const uint64_t before = result->shown > 0 ? result->ends[result->shown - 1] : 0;
+    const uint64_t after = before + block->count;
+    float *values =
+        weft_realloc(host, result->values, ((size_t)after * result->width + 1) * sizeof *values);
+    if (!values) {
+        return weft_fail_memory(host, "the vectors of texts");
+    }
+    result->values = values;
+    memcpy(&values[(size_t)before * result->width], block->values,
+           (size_t)block->count * result->width * sizeof *values);
+    result->ends[result->shown++] = after;
+    return WEFT_OK;
+}
+
+static int keep_blocks(struct runner *self, uint32_t done) {
+    weft_cli_vectors_of_texts *result = self->result;
+    for (uint32_t i = 0; i < done; i++) {
+        const struct block *block = &self->blocks[i];
+        WEFT_CLI_TRY(weft_cli_rows_add_text(result->rows, block->values, block->count,
+                                            self->window.ids ? self->window.ids[i] : NULL));
+        if (result->shown < WEFT_CLI_MOST_SHOWN) {
+            WEFT_CLI_TRY(weft_cli_exit_code(show(result, block, &self->session->host)));
+        }
+    }
+    return WEFT_CLI_FINE;
+}
+
 static int keep_rows(struct runner *self, uint32_t done) {
     weft_cli_vectors_of_texts *result = self->result;
+    if (self->score.many) {
+        return keep_blocks(self, done);
+    }
     if (result->rows) {
         return weft_cli_rows_add(result->rows, self->score.outputs, done, self->window.ids,
                                  result->after != NULL);
@@ -107,6 +200,7 @@ static int run_window(struct runner *self) {
     WEFT_CLI_TRY(
         weft_cli_exit_code(weft_cli_score_begin(&self->score, &self->window.data, self->session)));
     self->score.only_outputs = true;
+    WEFT_CLI_TRY(weft_cli_exit_code(make_blocks(self)));
     WEFT_CLI_TRY(weft_cli_evaluate(&evaluation, &self->score, self->batch, "texts"));
     const uint32_t done = self->score.done;
     WEFT_CLI_TRY(keep_rows(self, done));
@@ -118,6 +212,7 @@ static int run_window(struct runner *self) {
     result->compile_ms += evaluation.compile_ms;
     result->run_ms += evaluation.run_ms;
     result->cut += self->window.data.cut;
+    drop_blocks(self);
     weft_cli_score_clear(&self->score);
     weft_cli_window_clear(&self->window, &self->session->host);
     return result->after ? result->after(result->user) : WEFT_CLI_FINE;
@@ -167,7 +262,10 @@ static int run_open_lines(struct runner *self, weft_cli_lines *lines,
         return WEFT_CLI_FINE;
     }
     bool fits = true; /* what was read has been run */
-    const uint32_t fitting = WINDOW_VALUES / result->width + 1;
+    const weft_model_info *info = &self->session->info;
+    const uint64_t values =
+        (uint64_t)result->width * (info->multi_vector ? info->max_length : 1); /* of a text */
+    const uint32_t fitting = (uint32_t)(WINDOW_VALUES / values) + 1;
     while (!weft_cli_stopped()) {
         most = has_receipt ? RECEIPT_WINDOW : weft_cli_window_size(most);
         WEFT_CLI_TRY(weft_cli_lines_next(&self->window, lines, most < fitting ? most : fitting));
@@ -227,6 +325,7 @@ int weft_cli_embedding_run(weft_cli_vectors_of_texts *result, const weft_cli_tex
     const int exit_code = texts->lines  ? run_lines(&self, texts, from, form)
                           : texts->file ? run_file(&self, texts->file, form)
                                         : run_list(&self, texts->texts, form);
+    drop_blocks(&self);
     weft_cli_score_clear(&self.score);
     weft_cli_window_clear(&self.window, &session->host);
     if (exit_code == WEFT_CLI_FINE && result->cut > 0) {

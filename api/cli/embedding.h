@@ -8,6 +8,18 @@
 #include "partial.h"
 #include "rows.h"
 
+/** Texts whose vectors may be shown. */
+#define WEFT_CLI_MOST_SHOWN 16U
+
+/** Arguments of --task and --prompt's default with it. */
+#define WEFT_CLI_TASK_OPTION(how)                                                                 \
+    {                                                                                             \
+        "task", WEFT_CLI_TEXT, &(how)->task, "query|document",                                    \
+            "what the texts are: it chooses the model's prompt for these, where --prompt names "  \
+            "none; a model with several vectors of a text (ColBERT) also cuts and fills them up " \
+            "as its folder says, and leaves vectors out"                                          \
+    }
+
 /** Argument of --pooling; the words that folders have are taken, too. */
 #define WEFT_CLI_POOLINGS "mean|cls|last|max|weighted_mean|mean_sqrt_len|..."
 
@@ -15,6 +27,8 @@
 typedef struct weft_cli_embedding_options {
     const char *pooling; /* as of weft_vectors_params, as the next two */
     const char *prompt;
+    const char
+        *task; /* "query" or "document": also says which prompt, where none is given; or null */
     bool normalize;
     uint32_t batch; /* 0: chosen by length */
 } weft_cli_embedding_options;
@@ -27,9 +41,14 @@ typedef struct weft_cli_texts {
     const weft_cli_table_options *table; /* or null */
 } weft_cli_texts;
 
-/** The vectors of the first `count` texts, in their order: all, unless the command was stopped. */
+/**
+ * The vectors of the first `count` texts, in their order: all, unless the command was stopped. Where a text has several, they go to `rows`, and
+ * of the first texts stay here: text i has the rows of `values` from ends[i - 1] to ends[i].
+ */
 typedef struct weft_cli_vectors_of_texts {
     float *values; /* [count, width] in fresh memory; or null: they are in … */
+    uint64_t ends[WEFT_CLI_MOST_SHOWN];
+    uint32_t shown; /* of these */
     weft_cli_rows
         *rows; /* … this file, where it is not null, and `after` is called when some are */
     int (*after)(void *user);

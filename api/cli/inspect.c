@@ -220,8 +220,11 @@ static void print_model(const inspect_state *state) {
                    info->label_count, info->tokenizer);
     weft_embed_info embed = {0};
     if (info->task == WEFT_TASK_EMBED && info->layers > 0 && /* not of a program */
-        weft_model_get_embedding(state->session.model, &embed) == WEFT_OK && embed.sparse) {
-        weft_cli_print(stdout, "  sparse vectors of %u values, one for each token\n",
+        weft_model_get_embedding(state->session.model, &embed) == WEFT_OK &&
+        (embed.sparse || embed.multi_vector)) {
+        weft_cli_print(stdout,
+                       embed.sparse ? "  sparse vectors of %u values, one for each token\n"
+                                    : "  several vectors of a text, of %u values each\n",
                        info->embedding_size);
     }
     if (info->image_size != 0) {

@@ -26,10 +26,12 @@ typedef struct rerank_state {
     weft_cli_lines lines;
     weft_cli_window window;
     weft_cli_score score;
-    bool has_query;     /* its vector has been made */
-    float *query;       /* of a model that makes vectors: the query's; else null */
-    weft_ranked *order; /* by similarities, or a classifier's outputs as they are */
-    uint32_t count;     /* texts that were run: all, unless the command was stopped */
+    bool has_query;       /* its vector has been made */
+    float *query;         /* of a model that makes vectors: the query's; else null */
+    uint32_t query_count; /* where a text has several: so many */
+    double *scores;       /* with it: of each text, whose vectors are gone */
+    weft_ranked *order;   /* by similarities, or a classifier's outputs as they are */
+    uint32_t count;       /* texts that were run: all, unless the command was stopped */
     weft_cli_evaluation evaluation;
 } rerank_state;
 
@@ -47,6 +49,9 @@ static const char *measure_of(const rerank_state *state) {
 
 static double score_of(const rerank_state *state, uint32_t line) {
     const uint32_t width = state->score.width;
+    if (state->scores) {
+        return state->scores[line];
+    }
     const float *row = &state->score.outputs[(size_t)line * width];
     return state->query ? weft_vector_similarity(measure_of(state), state->query, row, width)
                         : (double)row[0];
@@ -112,6 +117,41 @@ static weft_status note_ranking(const rerank_state *state) {
 
 /* ---- running ---- */
 
+/* Several vectors of the query stay, … */
+static weft_status take_query(void *user, uint32_t text, const float *output, uint32_t rows,
+                              uint32_t width) {
+    rerank_state *state = user;
+    const size_t values = (size_t)rows * width;
+    (void)text;
+    state->query = weft_alloc_zero(&state->session.host, values + 1, sizeof *state->query);
+    if (!state->query) {
+        return weft_fail_memory(&state->session.host, "a query's vectors");
+    }
+    memcpy(state->query, output, values * sizeof *output);
+    state->query_count = rows;
+    return WEFT_OK;
+}
+
+/* … and of a text's the score alone. */
+static weft_status take_text(void *user, uint32_t text, const float *output, uint32_t rows,
+                             uint32_t width) {
+    const rerank_state *state = user;
+    const weft_vector_list query = {state->query, state->query_count};
+    const weft_vector_list found = {output, rows};
+    state->scores[text] = weft_vectors_similarity(measure_of(state), &query, &found, width);
+    return WEFT_OK;
+}
+
+static weft_status begin_many(rerank_state *state) {
+    const weft_host *host = &state->session.host;
+    state->score.user = state;
+    state->score.take = state->query ? take_text : take_query;
+    if (state->query) {
+        state->scores = weft_alloc_zero(host, state->window.count, sizeof *state->scores);
+    }
+    return state->scores || !state->query ? WEFT_OK : weft_fail_memory(host, "the scores of texts");
+}
+
 static int evaluate(rerank_state *state) {
     if (state->window.count == 0) { /* the command was stopped before its first text */
         return WEFT_CLI_FINE;
@@ -119,6 +159,7 @@ static int evaluate(rerank_state *state) {
     WEFT_CLI_TRY(weft_cli_exit_code(
         weft_cli_score_begin(&state->score, &state->window.data, &state->session)));
     state->score.only_outputs = true;
+    WEFT_CLI_TRY(weft_cli_exit_code(state->score.many ? begin_many(state) : WEFT_OK));
     return weft_cli_evaluate(&state->evaluation, &state->score, state->options->how.batch, "texts");
 }
 
@@ -129,8 +170,10 @@ static int embed_query(rerank_state *state, const weft_cli_form *form) {
     WEFT_CLI_TRY(weft_cli_window_add(&state->window, &text, form, &state->session));
     WEFT_CLI_TRY(evaluate(state));
     state->has_query = state->score.done == 1;
-    state->query = state->score.outputs;
-    state->score.outputs = NULL;
+    if (!state->score.many) {
+        state->query = state->score.outputs;
+        state->score.outputs = NULL;
+    }
     weft_cli_score_clear(&state->score);
     weft_cli_window_clear(&state->window, host);
     return WEFT_CLI_FINE;
@@ -140,14 +183,13 @@ static int embed_query(rerank_state *state, const weft_cli_form *form) {
 static int begin_vectors(rerank_state *state, weft_cli_form *form, const weft_cli_syntax *syntax) {
     weft_cli_embedding_options how = state->options->how;
     weft_cli_session *session = &state->session;
-    how.prompt = weft_model_role_prompt(session->model, WEFT_TEXT_QUERY);
+    how.task = "query";
     WEFT_CLI_TRY(weft_cli_embedding_begin(form, &how, session, syntax));
     WEFT_CLI_TRY(weft_cli_session_open(session, &state->options->common));
     WEFT_CLI_TRY(weft_cli_exit_code(note_query(state)));
     WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_embedding_note(form, "query's prompt", session)));
     WEFT_CLI_TRY(embed_query(state, form));
-    how = (weft_cli_embedding_options){
-        .prompt = weft_model_role_prompt(session->model, WEFT_TEXT_DOCUMENT)};
+    how = (weft_cli_embedding_options){.task = "document"};
     WEFT_CLI_TRY(weft_cli_embedding_begin(form, &how, session, syntax));
     return weft_cli_exit_code(weft_cli_embedding_note(form, "texts' prompt", session));
 }
@@ -256,6 +298,7 @@ static int run(const rerank_options *options, const weft_cli_syntax *syntax) {
     weft_cli_window_clear(&state.window, &host);
     weft_cli_lines_close(&state.lines);
     weft_free(&host, state.query);
+    weft_free(&host, state.scores);
     weft_free(&host, state.order);
     weft_cli_session_close(&state.session);
     return exit_code;
@@ -290,7 +333,8 @@ int weft_cli_rerank(int argc, char **argv) {
             "with one label, or a language model with LogitScore, reads the query with each text; "
             "its score is the sigmoid of its output. A model that makes vectors compares them by "
             "its similarity_fn_name, or by "
-            "their cosine, with its prompts for queries and documents where it has them.",
+            "their cosine, or several of a text by MaxSim, with its prompts for queries and "
+            "documents where it has them.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

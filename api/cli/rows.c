@@ -20,6 +20,8 @@
 #define AT_ONCE   ((size_t)1 << 16)  /* bytes read */
 #define LINE_SIZE ((size_t)64 << 20) /* of a row in JSON: more than 2^20 values have */
 
+#define MOST_OF_IDS ((uint64_t)1 << 28) /* characters of a .npz's ids */
+
 bool weft_cli_rows_fit(const char *path) {
     weft_file_facts facts;
     return weft_beside_own_descriptor(path) < 0 &&
@@ -55,10 +57,15 @@ static weft_status begin(weft_cli_rows *rows, const char *path, const weft_cli_r
                             .is_open = true,
                             .indices = {.host = *host},
                             .values = {.host = *host},
-                            .ends = {.host = *host}};
+                            .ends = {.host = *host},
+                            .ids = {.host = *host},
+                            .is_many = form->many};
     weft_sha256_begin(&rows->hash);
+    if (!path) {
+        return WEFT_OK;
+    }
     rows->is_json = weft_cli_rows_are_json(path);
-    rows->is_npz = form->sparse && weft_cli_rows_are_npz(path);
+    rows->is_npz = (form->sparse || form->many) && weft_cli_rows_are_npz(path);
     WEFT_TRY(find_places(rows));
     if (form->sparse) {
         rows->terms = weft_alloc_zero(host, form->width, sizeof *rows->terms);
@@ -89,7 +96,8 @@ static weft_status write_bytes(weft_cli_rows *rows, const void *data, size_t siz
 
 /* As long for any number of rows. */
 static size_t make_header(uint8_t header[WEFT_NPY_HEADER_CAPACITY], const weft_cli_rows *rows) {
-    const weft_shape shape = {.rank = 2, .dim = {rows->count, rows->width}};
+    const weft_shape shape = {
+        .rank = 2, .dim = {rows->is_many ? (uint32_t)rows->vectors : rows->count, rows->width}};
     return weft_npy_header_write(header, weft_npy_dtype_name(WEFT_NPY_F32), shape);
 }
 
@@ -109,6 +117,8 @@ static void put_number(struct weft_text *bytes, uint64_t value, size_t size) {
 static weft_status create(weft_cli_rows *rows) {
     if (rows->is_npz) {
         put_number(&rows->ends, 0, sizeof rows->term_count);
+    }
+    if (!rows->path || (rows->is_npz && !rows->is_many)) {
         return WEFT_OK;
     }
     (void)weft_system_remove(rows->part);
@@ -269,6 +279,172 @@ int weft_cli_rows_add(weft_cli_rows *rows, const float *values, uint32_t count, 
     return weft_cli_exit_code(error != 0 ? fail(rows, error, "write") : status);
 }
 
+/* ---- several vectors of a text ---- */
+
+static void put_vectors(struct weft_text *line, const float *values, uint32_t count, uint32_t width,
+                        const char *id) {
+    weft_text_add(line, "{");
+    if (id) {
+        weft_text_add(line, "\"id\": ");
+        weft_text_put(line, id, strlen(id));
+        weft_text_add(line, ", ");
+    }
+    weft_text_add(line, "\"vectors\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        weft_text_add(line, i > 0 ? ", [" : "[");
+        for (uint32_t k = 0; k < width; k++) {
+            put_value(line, values[(size_t)i * width + k], k == 0);
+        }
+        weft_text_add(line, "]");
+    }
+    weft_text_add(line, "]}\n");
+}
+
+/* As text: of a JSON text what it says. */
+static weft_status keep_id(weft_cli_rows *rows, const char *id) {
+    json_t *value = json_loads(id, JSON_DECODE_ANY, NULL);
+    const char *text = json_is_string(value) ? json_string_value(value) : id;
+    weft_text_put(&rows->ids, text, strlen(text) + 1);
+    json_decref(value);
+    return rows->ids.failed ? weft_fail_memory(rows->host, "ids") : WEFT_OK;
+}
+
+static weft_status add_text(weft_cli_rows *rows, const float *values, uint32_t count,
+                            const char *id) {
+    struct weft_text bytes = {.host = *rows->host};
+    if (rows->vectors + count > UINT32_MAX || rows->count == UINT32_MAX) {
+        return weft_fail(rows->host, WEFT_UNSUPPORTED, "%s: expected at most 2^32 - 1 vectors",
+                         rows->path ? rows->path : "texts");
+    }
+    rows->vectors += count;
+    if (rows->is_json) {
+        put_vectors(&bytes, values, count, rows->width, id);
+    } else if (rows->is_npz) {
+        for (size_t i = 0; i < (size_t)count * rows->width; i++) {
+            put_bits(&bytes, values[i]);
+        }
+        put_number(&rows->ends, rows->vectors, sizeof rows->vectors);
+        WEFT_TRY(id ? keep_id(rows, id) : WEFT_OK);
+    }
+    const weft_status status = bytes.failed || rows->ends.failed
+                                   ? weft_fail_memory(rows->host, "vectors")
+                                   : write_bytes(rows, bytes.data, bytes.length);
+    weft_free(rows->host, bytes.data);
+    return status;
+}
+
+int weft_cli_rows_add_text(weft_cli_rows *rows, const float *values, uint32_t count,
+                           const char *id) {
+    const weft_status status = add_text(rows, values, count, id);
+    if (status == WEFT_OK) {
+        weft_cli_hash_add(&rows->hash, values, (uint64_t)count * rows->width);
+        rows->count++;
+    }
+    return weft_cli_exit_code(status);
+}
+
+/* The longest id in characters, of `count` that follow each other. */
+static size_t longest_of(const char *ids, uint32_t count) {
+    size_t longest = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t size = weft_utf8_count(ids, strlen(ids));
+        longest = size > longest ? size : longest;
+        ids += strlen(ids) + 1;
+    }
+    return longest;
+}
+
+/* The next of a text that is UTF-8, as jansson's are. */
+static uint32_t take_character(const char **text) {
+    const uint8_t first = (uint8_t) * (*text)++;
+    uint32_t code = first < 0xC0   ? first
+                    : first < 0xE0 ? first & 0x1FU
+                    : first < 0xF0 ? first & 0xFU
+                                   : first & 7U;
+    while (weft_utf8_goes_on(**text)) {
+        code = code << 6 | ((uint8_t) * (*text)++ & 0x3FU);
+    }
+    return code;
+}
+
+/* NumPy's texts have all the same room, and four bytes a character. */
+static weft_status spread_ids(struct weft_text *spread, const weft_cli_rows *rows, size_t longest) {
+    const char *id = rows->ids.data;
+    if ((uint64_t)rows->count * longest > MOST_OF_IDS) {
+        return weft_fail(rows->host, WEFT_UNSUPPORTED,
+                         "%s: expected ids of at most 2^28 characters, each with room for the "
+                         "longest: in a file named .jsonl they have the room that they need",
+                         rows->path);
+    }
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const char *end = id + strlen(id);
+        size_t characters = 0;
+        while (id < end) {
+            put_number(spread, take_character(&id), 4);
+            characters++;
+        }
+        for (; characters < longest; characters++) {
+            put_number(spread, 0, 4);
+        }
+        id = end + 1;
+    }
+    return spread->failed ? weft_fail_memory(rows->host, "ids") : WEFT_OK;
+}
+
+/* FILE.part, which is a whole .npy, and what is small, into an archive beside it. */
+static weft_status write_pieces(const weft_cli_rows *rows, const char *archive,
+                                const struct weft_text *ids, size_t longest) {
+    char type[32];
+    snprintf(type, sizeof type, "<U%zu", longest);
+    const struct weft_npz_member members[] = {{.name = "vectors", .file = rows->part},
+                                              {.name = "offsets",
+                                               .descr = "<i8",
+                                               .shape = weft_shape_of(rows->count + 1),
+                                               .data = rows->ends.data,
+                                               .size = rows->ends.length},
+                                              {.name = "ids",
+                                               .descr = type,
+                                               .shape = weft_shape_of(rows->count),
+                                               .data = ids->data,
+                                               .size = ids->length}};
+    int file = -1;
+    (void)weft_system_remove(archive);
+    int error = weft_beside_create(&file, archive, rows->target);
+    if (error == 0) {
+        error = weft_system_close(file);
+    }
+    if (error != 0) {
+        return weft_file_fail(rows->host, error, "create", archive);
+    }
+    WEFT_TRY(weft_npz_write_pieces(archive, members, ids->length > 0 ? 3 : 2, rows->host));
+    error = weft_system_rename(archive, rows->target);
+    return error == 0 ? WEFT_OK : weft_file_fail(rows->host, error, "write", rows->target);
+}
+
+static weft_status place_many(weft_cli_rows *rows) {
+    struct weft_text ids = {.host = *rows->host};
+    char *archive = weft_format(rows->host, "%s.npz", rows->part);
+    WEFT_TRY(archive ? write_header(rows) : weft_fail_memory(rows->host, rows->path));
+    const int error = weft_system_close(rows->file);
+    const size_t longest = longest_of(rows->ids.data, rows->ids.data ? rows->count : 0);
+    rows->file = -1;
+    weft_status status = error == 0 ? WEFT_OK : fail(rows, error, "write");
+    if (status == WEFT_OK && rows->ids.data) {
+        status = spread_ids(&ids, rows, longest);
+    }
+    if (status == WEFT_OK) {
+        status = write_pieces(rows, archive, &ids, longest);
+    }
+    if (status != WEFT_OK) {
+        (void)weft_system_remove(archive);
+    }
+    (void)weft_system_remove(rows->part);
+    rows->is_placed = true;
+    weft_free(rows->host, ids.data);
+    weft_free(rows->host, archive);
+    return status;
+}
+
 void weft_cli_rows_digest(const weft_cli_rows *rows, char digest[WEFT_DIGEST_TEXT_SIZE]) {
     weft_sha256 hash = rows->hash;
     const weft_digest found = weft_sha256_end(&hash);
@@ -286,15 +462,21 @@ static weft_status write_npz(const weft_cli_rows *rows) {
     }
     const uint32_t terms = (uint32_t)rows->term_count;
     const struct weft_npz_member members[] = {
-        {"indices", "<i4", weft_shape_of(terms), rows->indices.data, rows->indices.length},
-        {"indptr", "<i8", weft_shape_of(rows->count + 1), rows->ends.data, rows->ends.length},
-        {"format", "|S3", {.rank = 0}, "csr", 3},
-        {"shape", "<i8", weft_shape_of(2), shape, sizeof shape},
-        {"data", "<f4", weft_shape_of(terms), rows->values.data, rows->values.length}};
+        {"indices", "<i4", weft_shape_of(terms), rows->indices.data, rows->indices.length, NULL},
+        {"indptr", "<i8", weft_shape_of(rows->count + 1), rows->ends.data, rows->ends.length, NULL},
+        {"format", "|S3", {.rank = 0}, "csr", 3, NULL},
+        {"shape", "<i8", weft_shape_of(2), shape, sizeof shape, NULL},
+        {"data", "<f4", weft_shape_of(terms), rows->values.data, rows->values.length, NULL}};
     return weft_npz_write(rows->path, members, sizeof members / sizeof *members, rows->host);
 }
 
 static weft_status place(weft_cli_rows *rows) {
+    if (!rows->path) {
+        return WEFT_OK;
+    }
+    if (rows->is_npz && rows->is_many) {
+        return place_many(rows);
+    }
     if (rows->is_npz) {
         rows->is_placed = true;
         return write_npz(rows);
@@ -335,6 +517,7 @@ void weft_cli_rows_close(weft_cli_rows *rows) {
         weft_free(rows->host, rows->indices.data);
         weft_free(rows->host, rows->values.data);
         weft_free(rows->host, rows->ends.data);
+        weft_free(rows->host, rows->ids.data);
     }
     *rows = (weft_cli_rows){.file = -1};
 }

@@ -205,12 +205,13 @@ static weft_status find_spans(weft_cli_found *found, const lines_state *state,
     return weft_model_find_answer(found->spans, model, encoding, output, 0);
 }
 
-static weft_status find_parts(void *user, uint32_t example, const float *output, uint32_t width) {
+static weft_status find_parts(void *user, uint32_t example, const float *output, uint32_t rows,
+                              uint32_t width) {
     lines_state *state = user;
     const weft_cli_kept *kept = &state->window.kept[example];
     const uint32_t row = state->from + line_of(&state->window, example);
     weft_cli_found *found = &state->found[row];
-    weft_cli_hash_add(&state->hash, output, (uint64_t)kept->encoding.count * width);
+    weft_cli_hash_add(&state->hash, output, (uint64_t)rows * width);
     const size_t size =
         kept->size - kept->pair + 1; /* with the zero behind it; there may be others */
     found->text = weft_alloc(&state->session.host, size);

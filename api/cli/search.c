@@ -71,6 +71,10 @@ static int embed_queries(search_state *state, const weft_cli_syntax *syntax) {
     weft_cli_form form;
     weft_embed_info info = {0};
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    if (state->session.info.multi_vector) {
+        return weft_cli_usage_error(syntax, "--model: expected one that gives a text one vector, "
+                                            "found one with several: weft rerank is for it");
+    }
     if (!how.prompt) {
         how.prompt = weft_model_role_prompt(state->session.model, WEFT_TEXT_QUERY);
     }

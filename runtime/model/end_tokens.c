@@ -52,17 +52,10 @@ static weft_status read_field(struct found *found, const weft_json_fields *field
 }
 
 /* Reads a document, and releases it. */
-static weft_status read_document(struct found *found, json_t *document, const char *path,
+static weft_status read_document(struct found *found, const json_t *document, const char *path,
                                  uint32_t vocabulary, const weft_host *host) {
     const weft_json_fields fields = {.object = document, .path = path, .host = host};
-    const weft_status status = read_field(found, &fields, vocabulary);
-    json_decref(document);
-    return status;
-}
-
-static weft_status read_config(struct found *found, const struct weft_model_source *source,
-                               uint32_t vocabulary, const weft_host *host) {
-    return read_document(found, json_incref(source->fields), source->name, vocabulary, host);
+    return read_field(found, &fields, vocabulary);
 }
 
 #define OF_CALLS "a call of Weft says how it generates"
@@ -119,24 +112,17 @@ static weft_status check_fields(const json_t *document, const char *const *other
     return status;
 }
 
-/* Reads generation_config.json if there is one. */
-static weft_status read_generation_config(struct found *found, const char *folder,
+/* generation_config.json, if there is one. */
+static weft_status read_generation_config(struct found *found,
+                                          const struct weft_model_source *source,
                                           const weft_model_info *info, const weft_host *host) {
-    char *path = NULL;
-    json_t *document = NULL;
-    weft_status status =
-        weft_source_read_optional(&document, &path, folder, "generation_config.json", host);
-    if (document) {
-        status =
-            check_fields(document, info->input_size > 0 ? weft_speech_fields : NULL, path, host);
+    if (!source->generation) {
+        return WEFT_OK;
     }
-    if (document && status == WEFT_OK) {
-        status = read_document(found, document, path, info->vocabulary, host);
-    } else {
-        json_decref(document);
-    }
-    weft_free(host, path);
-    return status;
+    WEFT_TRY(check_fields(source->generation, info->input_size > 0 ? weft_speech_fields : NULL,
+                          source->generation_name, host));
+    return read_document(found, source->generation, source->generation_name, info->vocabulary,
+                         host);
 }
 
 weft_status weft_end_tokens_read(int32_t **tokens, weft_model_info *info,
@@ -145,9 +131,10 @@ weft_status weft_end_tokens_read(int32_t **tokens, weft_model_info *info,
     if (!weft_model_writes(info)) {
         return WEFT_OK;
     }
-    weft_status status = read_config(&found, source, info->vocabulary, host);
-    if (status == WEFT_OK && source->folder) {
-        status = read_generation_config(&found, source->folder, info, host);
+    weft_status status =
+        read_document(&found, source->fields, source->name, info->vocabulary, host);
+    if (status == WEFT_OK) {
+        status = read_generation_config(&found, source, info, host);
     }
     if (status == WEFT_OK && !found.is_said && info->eos_token >= 0) {
         found.tokens = weft_alloc_zero(host, 1, sizeof *found.tokens);

@@ -45,10 +45,11 @@ struct weft_model {
     struct weft_embedding *embedding; /* or null */
     weft_tokenizer *tokenizer;
     weft_model_info info;
-    uint32_t positions, loaded_length; /* info.max_length of the network, and as it was loaded */
-    int32_t *end_tokens;               /* info.eos_tokens */
-    struct weft_speech_rules *speech;  /* of a model that reads speech, if its folder has them */
-    char **default_labels;             /* "LABEL_i", made for models whose config names none */
+    /* info.max_length of the network, as it was loaded, and as it was asked for, whatever the task of texts is. */
+    uint32_t positions, loaded_length, asked_length;
+    int32_t *end_tokens;              /* info.eos_tokens */
+    struct weft_speech_rules *speech; /* of a model that reads speech, if its folder has them */
+    char **default_labels;            /* "LABEL_i", made for models whose config names none */
 };
 
 /* ---- loading ---- */
@@ -174,7 +175,7 @@ static bool reads_speech(const weft_model *model) {
     return model->info.task == WEFT_TASK_TEXT_TO_TEXT && model->info.input_size > 0;
 }
 
-static weft_status load(weft_model *model, const struct weft_model_source *source) {
+static weft_status load(weft_model *model, struct weft_model_source *source) {
     model->config = weft_strdup(&model->host, source->config);
     if (!model->config) {
         return weft_fail_memory(&model->host, "a model's config");
@@ -182,11 +183,12 @@ static weft_status load(weft_model *model, const struct weft_model_source *sourc
     WEFT_TRY(weft_program_is_config(source->fields) ? load_program(model, source)
                                                     : load_network(model, source));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
-    model->positions = model->loaded_length = model->info.max_length;
+    model->positions = model->loaded_length = model->asked_length = model->info.max_length;
+    WEFT_TRY(weft_model_writes(&model->info) ? weft_source_read_generation(source, &model->host)
+                                             : WEFT_OK);
     WEFT_TRY(weft_end_tokens_read(&model->end_tokens, &model->info, source, &model->host));
     if (reads_speech(model) && source->folder) {
-        WEFT_TRY(
-            weft_speech_rules_read(&model->speech, source->folder, &model->info, &model->host));
+        WEFT_TRY(weft_speech_rules_read(&model->speech, source, &model->info, &model->host));
     }
     WEFT_TRY(weft_pair_score_describe(&model->info, source, &model->host));
     return make_default_labels(model);
@@ -264,7 +266,16 @@ static void limit_length(weft_model *model, const struct weft_embedding *embeddi
     if (embedding->max_length > 0 && embedding->max_length < model->info.max_length) {
         model->info.max_length = embedding->max_length;
     }
-    model->loaded_length = model->info.max_length;
+    model->loaded_length = model->asked_length = model->info.max_length;
+}
+
+/* Texts of a task may be longer, or shorter, than others. */
+static void follow_task(weft_model *model) {
+    const struct weft_embedding *embedding = model->embedding;
+    const uint32_t most = embedding && weft_embedding_is_multi(embedding)
+                              ? weft_multi_vector_most(&embedding->multi, model->asked_length)
+                              : model->asked_length;
+    model->info.max_length = most < model->positions ? most : model->positions;
 }
 
 /* Copies the embedding's fields into info. */
@@ -275,9 +286,11 @@ static weft_status describe_embedding(weft_model *model) {
     WEFT_TRY(weft_embedding_size(&info->embedding_size, embedding,
                                  sparse ? info->vocabulary : info->hidden_size));
     info->task = WEFT_TASK_EMBED;
+    info->multi_vector = weft_embedding_is_multi(embedding);
     info->label_count = 0;
     info->multi_label = false;
     model->headless = !sparse && !weft_embedding_is_of_head(embedding);
+    follow_task(model);
     return WEFT_OK;
 }
 
@@ -329,6 +342,71 @@ static weft_status take_pair_score(weft_model *model, const struct weft_embeddin
     return WEFT_OK;
 }
 
+static weft_status fail_expansion(const weft_model *model, const char *field,
+                                  const char *expected) {
+    return weft_fail(&model->host, WEFT_UNSUPPORTED, "%s: query_expansion: %s: expected %s",
+                     model->embedding->encoder, field, expected);
+}
+
+/* Copies have places of their own, which others must be able to pass over where they do not read them. */
+static weft_status check_expansion(const weft_model *model) {
+    const struct weft_query_expansion *expansion = &model->embedding->multi.expansion;
+    char text[160];
+    if (!expansion->is_there) {
+        return WEFT_OK;
+    }
+    if (expansion->length > model->positions) {
+        snprintf(text, sizeof text, "at most the model's %u tokens, found %u", model->positions,
+                 expansion->length);
+        return fail_expansion(model, "length", text);
+    }
+    if ((uint32_t)expansion->id >= model->info.vocabulary) {
+        snprintf(text, sizeof text, "a token of the model's %u, found %d", model->info.vocabulary,
+                 (int)expansion->id);
+        return fail_expansion(model, "token", text);
+    }
+    if (model->network && !weft_network_has_place(model->network, expansion->id)) {
+        return fail_expansion(model, "token",
+                              "another than the padding token, which has no position in this "
+                              "model");
+    }
+    if (expansion->in_front && (expansion->is_least || !expansion->attends)) {
+        return fail_expansion(model, "strategy",
+                              "\"fixed\", and attend true, as the tokenizer's padding_side is "
+                              "left");
+    }
+    const bool passes_over =
+        model->network && weft_network_reads_by_length(model->network, expansion->length);
+    return expansion->attends || passes_over
+               ? WEFT_OK
+               : fail_expansion(model, "attend",
+                                "true, as this model's layers cannot pass over tokens that "
+                                "themselves have results");
+}
+
+/* Texts longer than the model takes are cut to that. */
+static void warn_of_length(const weft_model *model, const char *field, uint32_t length) {
+    if (length > model->positions) {
+        weft_log(&model->host, WEFT_LOG_WARNING,
+                 "%s: field \"%s\": %u is passed over: texts are cut at the model's %u tokens",
+                 model->embedding->encoder, field, length, model->positions);
+    }
+}
+
+/* A vector for each token: what the folder's words are as tokens. */
+static weft_status resolve_multi(weft_model *model) {
+    struct weft_multi_vector *multi = &model->embedding->multi;
+    const struct weft_query_expansion *expansion = &multi->expansion;
+    WEFT_TRY(weft_multi_vector_resolve(multi, model->tokenizer, model->embedding->encoder,
+                                       &model->host));
+    WEFT_TRY(check_expansion(model));
+    warn_of_length(model, "query_length", multi->query_length);
+    warn_of_length(model, "document_length", multi->document_length);
+    return expansion->is_there && multi->query_length > 0 && multi->query_length < expansion->length
+               ? fail_expansion(model, "length", "at most query_length")
+               : WEFT_OK;
+}
+
 static weft_status take_embedding(weft_model *model, struct weft_embedding *embedding) {
     limit_length(model, embedding);
     if (embedding->scores_pairs) {
@@ -345,6 +423,7 @@ static weft_status take_embedding(weft_model *model, struct weft_embedding *embe
                          weft_task_name(model->info.task));
     }
     model->embedding = embedding;
+    WEFT_TRY(weft_embedding_is_multi(embedding) ? resolve_multi(model) : WEFT_OK);
     return describe_embedding(model);
 }
 
@@ -353,9 +432,9 @@ static bool asks_encoder(const struct weft_embedding *embedding) {
     return embedding && !embedding->scores_pairs && !weft_embedding_is_sparse(embedding);
 }
 
-/* `encoder`: what the config's architectures say does not matter, as its head is not run. */
-static weft_status load_folder(weft_model **out, const char *folder, bool encoder,
-                               const weft_host *host) {
+/* With its modules, or null. Where these ask for an encoder, it does not matter what the config's architectures say, as its head is not run. */
+static weft_status load_folder(weft_model **out, const char *folder,
+                               const struct weft_embedding *embedding, const weft_host *host) {
     char *path = weft_path_join(folder, "config.json", host);
     struct config_file config = {.file = -1};
     weft_status status = path ? read_config(&config, path, host) : weft_fail_memory(host, "a path");
@@ -363,7 +442,10 @@ static weft_status load_folder(weft_model **out, const char *folder, bool encode
     weft_model *model = NULL;
     if (status == WEFT_OK) {
         struct weft_model_source source = {
-            .folder = folder, .config = (const char *)config.text, .encoder = encoder};
+            .folder = folder,
+            .config = (const char *)config.text,
+            .encoder = asks_encoder(embedding),
+            .other_tensor = embedding && embedding->has_artifact ? WEFT_ARTIFACT_MAP : NULL};
         status = create(&model, &source, host);
     }
     if (status == WEFT_OK) {
@@ -439,7 +521,7 @@ static void follow_rules(weft_model *model, enum weft_bag_rules rules) {
     if (rules == WEFT_BAG_MODEL2VEC) {
         weft_tokenizer_truncate_plainly(model->tokenizer);
     } else if (most > 0 && most < model->info.max_length) {
-        model->info.max_length = model->loaded_length = most;
+        model->info.max_length = model->loaded_length = model->asked_length = most;
     }
 }
 
@@ -477,8 +559,7 @@ static weft_status load_any_folder(weft_model **out, const char *folder, const w
             ? load_static(&model, embedding->encoder, WEFT_BAG_SENTENCE_TRANSFORMERS, host)
         : !embedding && weft_static_model_is_there(folder)
             ? load_static(&model, folder, WEFT_BAG_MODEL2VEC, host)
-            : load_folder(&model, embedding ? embedding->encoder : folder, asks_encoder(embedding),
-                          host);
+            : load_folder(&model, embedding ? embedding->encoder : folder, embedding, host);
     if (model && embedding) {
         status = take_embedding(model, embedding);
     } else {
@@ -582,7 +663,8 @@ weft_status weft_model_set_max_length(weft_model *model, uint32_t length) {
                          "found %u",
                          model->positions, length);
     }
-    model->info.max_length = length > 0 ? length : model->loaded_length;
+    model->asked_length = length > 0 ? length : model->loaded_length;
+    follow_task(model);
     return WEFT_OK;
 }
 
@@ -614,7 +696,7 @@ static weft_status expect_task(const weft_model *model, const char *function) {
 
 /* Another model of a network, without the files of a tokenizer. */
 static weft_status finish(weft_model *model) {
-    model->positions = model->loaded_length = model->info.max_length;
+    model->positions = model->loaded_length = model->asked_length = model->info.max_length;
     WEFT_TRY(weft_network_make_tokenizer(&model->tokenizer, model->network, NULL));
     model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
     return make_default_labels(model);
@@ -667,6 +749,8 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     headless->info.eos_tokens = NULL;
     headless->info.eos_token_count = 0;
     headless->info.embedding_size = 0;
+    headless->info.multi_vector = false;
+    headless->info.max_length = model->asked_length; /* whatever the task of texts is */
     if (family->layout) {
         headless->info.architecture = family->layout->encoder;
     }
@@ -676,7 +760,7 @@ static weft_status share(weft_model *headless, const weft_model *model) {
     }
     WEFT_TRY(finish(headless));
     headless->positions = model->positions;
-    headless->loaded_length = model->loaded_length;
+    headless->loaded_length = headless->asked_length = model->loaded_length;
     return WEFT_OK;
 }
 

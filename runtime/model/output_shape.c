@@ -12,7 +12,8 @@ weft_shape weft_model_output_shape(const weft_model_info *info, uint32_t batch, 
     case WEFT_TASK_CLASSIFY_TOKENS:
         return weft_shape_of(batch, length, info->label_count);
     case WEFT_TASK_EMBED:
-        return weft_shape_of(batch, info->embedding_size);
+        return info->multi_vector ? weft_shape_of(batch, length, info->embedding_size)
+                                  : weft_shape_of(batch, info->embedding_size);
     case WEFT_TASK_RETRIEVE:
         return weft_shape_of(batch / 2, info->label_count);
     default:

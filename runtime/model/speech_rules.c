@@ -7,15 +7,14 @@
 #include "core/try.h"
 #include "model/files/source.h"
 
-#define COUNT(array)    (sizeof(array) / sizeof(array)[0])
-#define MOST_RATE       768000
-#define MOST_FRAME      4096 /* samples: the matrix of its spectrum has the square of it */
-#define MOST_SECONDS    3600
-#define MOST_LANGUAGES  1024U
-#define MOST_CODE       16U /* bytes of a language's */
-#define CODE_LETTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
-#define NO_TOKEN        (-1)
-#define GENERATION_FILE "generation_config.json"
+#define COUNT(array)   (sizeof(array) / sizeof(array)[0])
+#define MOST_RATE      768000
+#define MOST_FRAME     4096 /* samples: the matrix of its spectrum has the square of it */
+#define MOST_SECONDS   3600
+#define MOST_LANGUAGES 1024U
+#define MOST_CODE      16U /* bytes of a language's */
+#define CODE_LETTERS   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+#define NO_TOKEN       (-1)
 
 const char *const weft_speech_fields[] = {
     "suppress_tokens", "begin_suppress_tokens", "lang_to_id", "task_to_id",
@@ -244,21 +243,6 @@ static weft_status read_text(struct weft_speech_rules *rules, const weft_model_i
 
 /* ---- the files ---- */
 
-static weft_status read_generation(struct weft_speech_rules *rules, bool *found, const char *folder,
-                                   const weft_model_info *info, const weft_host *host) {
-    json_t *document = NULL;
-    char *path = NULL;
-    weft_status status = weft_source_read_optional(&document, &path, folder, GENERATION_FILE, host);
-    *found = document != NULL;
-    if (document) {
-        status = read_text(rules, info,
-                           &(weft_json_fields){.object = document, .path = path, .host = host});
-    }
-    json_decref(document);
-    weft_free(host, path);
-    return status;
-}
-
 /* transformers 5 may write the extractor's fields into the processor's file. */
 static weft_status read_preprocessor(struct weft_speech_rules *rules, bool *found,
                                      const char *folder, const weft_model_info *info,
@@ -282,16 +266,21 @@ static weft_status read_preprocessor(struct weft_speech_rules *rules, bool *foun
     return status;
 }
 
-weft_status weft_speech_rules_read(struct weft_speech_rules **out, const char *folder,
+weft_status weft_speech_rules_read(struct weft_speech_rules **out,
+                                   const struct weft_model_source *source,
                                    const weft_model_info *info, const weft_host *host) {
     struct weft_speech_rules *rules = weft_alloc_zero(host, 1, sizeof *rules);
-    bool has_spectrum = false, has_text = false;
+    const bool has_text = source->generation != NULL;
+    bool has_spectrum = false;
     if (!rules) {
         return weft_fail_memory(host, "a model's speech");
     }
-    weft_status status = read_preprocessor(rules, &has_spectrum, folder, info, host);
-    if (status == WEFT_OK) {
-        status = read_generation(rules, &has_text, folder, info, host);
+    weft_status status = read_preprocessor(rules, &has_spectrum, source->folder, info, host);
+    if (status == WEFT_OK && has_text) {
+        status = read_text(rules, info,
+                           &(weft_json_fields){.object = source->generation,
+                                               .path = source->generation_name,
+                                               .host = host});
     }
     if (status != WEFT_OK || !has_spectrum || !has_text) {
         weft_speech_rules_destroy(&rules, host);

@@ -6,6 +6,7 @@
 #include <weft/model.h>
 
 #include "core/host.h"
+#include "model/files/source.h"
 
 struct weft_speech_language {
     char *code; /* "en" */
@@ -33,11 +34,12 @@ struct weft_speech_rules {
 };
 
 /**
- * Reads both files of a folder; *rules is null unless both are there. `info` is the model's, whose input they must fit. Numbers of tokens outside
+ * Reads both files of a source's folder, the second as weft_source_read_generation has it; *rules is null unless both are there. `info` is the model's, whose input they must fit. Numbers of tokens outside
  * the vocabulary, which no model makes, are left out of lists.
  * Errors: WEFT_UNSUPPORTED and WEFT_BAD_FILE, naming file, field, expected and found.
  */
-weft_status weft_speech_rules_read(struct weft_speech_rules **rules, const char *folder,
+weft_status weft_speech_rules_read(struct weft_speech_rules **rules,
+                                   const struct weft_model_source *source,
                                    const weft_model_info *info, const weft_host *host);
 /** Also of null. */
 void weft_speech_rules_destroy(struct weft_speech_rules **rules, const weft_host *host);

@@ -89,6 +89,19 @@ void weft_tokenizer_truncate_plainly(weft_tokenizer *tokenizer) {
     }
 }
 
+int32_t weft_tokenizer_find(const weft_tokenizer *tokenizer, const char *text) {
+    const size_t size = strlen(text);
+    return tokenizer->kind == KIND_JSON ? weft_json_tokenizer_find(tokenizer->json, text, size)
+           : tokenizer->kind == KIND_BYTES && size == 1 ? (uint8_t)text[0]
+                                                        : -1;
+}
+
+weft_status weft_tokenizer_make_special(weft_tokenizer *tokenizer, const char *text) {
+    return tokenizer->kind == KIND_JSON
+               ? weft_json_tokenizer_make_special(tokenizer->json, text, strlen(text))
+               : WEFT_OK;
+}
+
 /* ---- the kinds ---- */
 
 weft_status weft_tokenizer_create_bytes(weft_tokenizer **tokenizer, uint32_t vocabulary,

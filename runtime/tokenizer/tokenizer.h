@@ -107,6 +107,15 @@ struct weft_token_facts weft_tokenizer_facts(const weft_tokenizer *tokenizer);
 /** As weft_json_tokenizer_truncate_plainly; nothing of others. */
 void weft_tokenizer_truncate_plainly(weft_tokenizer *tokenizer);
 
+/** The token whose text this is: of a tokenizer.json an added one or one of the vocabulary, of bytes a byte; or -1, and of any other tokenizer. */
+int32_t weft_tokenizer_find(const weft_tokenizer *tokenizer, const char *text);
+
+/**
+ * Where `text` is a token of a tokenizer.json, but its text is cut into others: has it found as a special token from now on, as it is. Nothing
+ * may be encoded meanwhile. Nothing of other tokenizers. Errors: as weft_tokenizer_encode.
+ */
+weft_status weft_tokenizer_make_special(weft_tokenizer *tokenizer, const char *text);
+
 /** One text or a pair, and what is wanted of it. */
 struct weft_encode_request {
     const char *text; /* UTF-8, need not end in zero */

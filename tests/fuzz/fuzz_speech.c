@@ -219,7 +219,12 @@ static void fuzz_rules(struct fuzz_choices *choices) {
     size_t left = 0;
     const weft_host host = fuzz_small_host(&left, MEMORY);
     struct weft_speech_rules *rules = NULL;
-    const weft_status status = weft_speech_rules_read(&rules, fuzz_folder(), &info, &host);
+    struct weft_model_source source = {.folder = fuzz_folder()};
+    weft_status status = weft_source_read_generation(&source, &host);
+    if (status == WEFT_OK) {
+        status = weft_speech_rules_read(&rules, &source, &info, &host);
+    }
+    weft_source_clear(&source, &host);
     fuzz_expect(status == WEFT_OK || !rules);
     if (rules) {
         expect_rules(rules, &info);

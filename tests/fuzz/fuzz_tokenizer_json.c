@@ -53,6 +53,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         weft_json_tokenizer_create(&tokenizer, (const char *)data, size, "tokenizer.json", &host);
     fuzz_expect((status == WEFT_OK) == (tokenizer != NULL));
     if (tokenizer) {
+        static const char *const names[] = {"[CLS]", "the", "[Q] ", "\xc3\xa9", "aa"};
+        use(tokenizer, &host);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            const size_t length = strlen(names[i]);
+            (void)weft_json_tokenizer_make_special(tokenizer, names[i], length);
+            const int32_t id = weft_json_tokenizer_find(tokenizer, names[i], length);
+            struct weft_token_list list = {.host = host};
+            if (id >= 0 &&
+                weft_json_tokenizer_encode(tokenizer, &list, names[i], length) == WEFT_OK) {
+                fuzz_expect(list.count > 0);
+            }
+            weft_free(&host, list.tokens);
+        }
         use(tokenizer, &host);
     }
     weft_json_tokenizer_destroy(tokenizer);

@@ -365,6 +365,7 @@ DEVICE_TEST(a_long_sound_is_cut_where_it_is_quiet, f) {
     for (uint32_t i = 0; i < segments; i++) {
         const weft_segment segment = segment_at(&speech, i);
         assert_int_equal(segment.begin, at);
+        assert_int_equal(segment.window, at); /* each window is one segment */
         assert_true(segment.end > at && segment.end - at <= WINDOW);
         assert_true(segment.end == count || segment.end - at >= WINDOW - WINDOW / 6);
         expect_text(&segment);
@@ -396,14 +397,22 @@ DEVICE_TEST(windows_are_read_by_themselves, f) {
 DEVICE_TEST(stamps_part_a_sound_in_order, f) {
     struct speech speech = begin(f, GENERATION);
     uint32_t parts = 0;
+    uint32_t later = 0; /* in other windows than the first */
     for (uint64_t seed = 1; seed <= 6; seed++) {
         const uint64_t count = 2 * WINDOW + 100 * seed;
         float *sound = make_sound(count, seed, 0, 0);
         run(&speech, weft_transcript_params(.samples = sound, .count = count, .language = "en"));
         const uint32_t segments = count_segments(&speech);
         uint64_t at = 0;
+        uint64_t window = 0; /* that of the segment before */
+        uint64_t behind = 0; /* the end of the last one in the window before */
         for (uint32_t i = 0; i < segments; i++) {
             const weft_segment segment = segment_at(&speech, i);
+            assert_true(segment.window == window || (i > 0 && segment.window == behind));
+            assert_true(segment.begin >= segment.window && segment.end - segment.window <= WINDOW);
+            later += segment.window > 0;
+            window = segment.window;
+            behind = segment.end;
             assert_true(segment.begin >= at && segment.end >= segment.begin &&
                         segment.end <= count);
             assert_true(segment.token_count > 0 && segment.tokens[0] > NO_STAMPS);
@@ -414,6 +423,7 @@ DEVICE_TEST(stamps_part_a_sound_in_order, f) {
         free(sound);
     }
     assert_true(parts > 12); /* more than a window's each */
+    assert_true(later > 0 && later < parts);
     end(&speech);
 }
 

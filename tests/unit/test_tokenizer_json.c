@@ -274,6 +274,56 @@ WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
     }
 }
 
+/* ---- a token that becomes special ---- */
+
+static void expect_ids(const weft_tokenizer *tokenizer, const char *text, const int32_t *expected,
+                       uint32_t count) {
+    int32_t *ids = NULL;
+    uint32_t found = 0;
+    assert_ok(
+        weft_tokenizer_encode_ids(tokenizer, text, strlen(text), false, UINT32_MAX, &ids, &found));
+    assert_int_equal(found, count);
+    assert_memory_equal(ids, expected, count * sizeof *ids);
+    weft_free(weft_tokenizer_host(tokenizer), ids);
+}
+
+#define EXPECT_IDS(tokenizer, text, ...)                        \
+    expect_ids(tokenizer, text, (const int32_t[]){__VA_ARGS__}, \
+               (uint32_t)(sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)))
+
+/* As the package tokenizers (0.23) cuts these behind add_special_tokens of what it has. */
+WEFT_TEST_ON_HOST(a_text_becomes_a_special_token, test) {
+    static const char json[] =
+        "{\"normalizer\": {\"type\": \"Lowercase\"}, \"pre_tokenizer\": {\"type\": "
+        "\"BertPreTokenizer\"}, \"added_tokens\": [{\"id\": 8, \"content\": \"[Q] \", "
+        "\"special\": false}, {\"id\": 9, \"content\": \"Cat\", \"rstrip\": true}], "
+        "\"model\": {\"type\": \"WordLevel\", \"unk_token\": \"u\", \"vocab\": {\"u\": 0, \"[\": "
+        "1, "
+        "\"]\": 2, \"unused\": 3, \"[unused]\": 4, \"the\": 5, \"q\": 6, \"sat\": 7}}}";
+    weft_tokenizer *tokenizer = NULL;
+    assert_ok(weft_tokenizer_create_json(&tokenizer, json, sizeof json - 1, "t", &test->host));
+    assert_int_equal(weft_tokenizer_find(tokenizer, "[unused]"), 4);
+    assert_int_equal(weft_tokenizer_find(tokenizer, "[Q] "), 8);
+    assert_int_equal(weft_tokenizer_find(tokenizer, "[Q]"), -1);
+    assert_int_equal(weft_tokenizer_find(tokenizer, ""), -1);
+    EXPECT_IDS(tokenizer, "[unused]the", 1, 3, 2, 5);
+    EXPECT_IDS(tokenizer, "[q] the Cat  sat", 8, 5, 9, 7);
+    assert_ok(weft_tokenizer_make_special(tokenizer, "[unused]"));
+    assert_ok(weft_tokenizer_make_special(tokenizer, "[Q] "));
+    assert_ok(weft_tokenizer_make_special(tokenizer, "nowhere"));
+    assert_ok(weft_tokenizer_make_special(tokenizer, ""));
+    EXPECT_IDS(tokenizer, "[unused]the", 4, 5);
+    EXPECT_IDS(tokenizer, "[Q] the [UNUSED]", 8, 5, 1, 3, 2);
+    EXPECT_IDS(tokenizer, "[q] the Cat  sat", 1, 6, 2, 5, 9, 7); /* no longer in another form */
+    const int32_t ids[] = {4, 5, 8};
+    char *text = NULL;
+    size_t size = 0;
+    assert_ok(weft_tokenizer_decode(tokenizer, ids, 3, &text, &size)); /* specials have no text */
+    assert_string_equal(text, "the");
+    weft_free(&test->host, text);
+    weft_tokenizer_destroy(&tokenizer);
+}
+
 /* ---- characters ---- */
 
 /* Of the package tokenizers, which goes by the Unicode of 2015 for some of them. */

@@ -63,7 +63,8 @@ static weft_status execute(void *user, weft_plan *plan, const weft_host_tensor *
 
 static weft_status take(void *user, const weft_text_output *output) {
     const evaluator *self = user;
-    return weft_cli_score_take(self->score, output->index, output->values, output->width);
+    return weft_cli_score_take(self->score, output->index, output->values, output->rows,
+                               output->width);
 }
 
 /* ---- all runs ---- */

@@ -24,13 +24,14 @@ weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *dat
     *score = (weft_cli_score){.measure = weft_cli_measure_of(session->info.task),
                               .data = data,
                               .session = session,
-                              .width = weft_cli_output_width(session->model)};
+                              .width = weft_cli_output_width(session->model),
+                              .many = session->info.multi_vector};
     weft_sha256_begin(&score->hash);
     score->has = weft_alloc_zero(&session->host, data->example_count, sizeof *score->has);
     if (!score->has) {
         return weft_fail_memory(&session->host, "the examples");
     }
-    if (score->measure == WEFT_CLI_MEASURE_TOKENS) {
+    if (score->measure == WEFT_CLI_MEASURE_TOKENS || score->many) {
         return WEFT_OK;
     }
     score->outputs = weft_alloc_zero(&session->host, (size_t)data->example_count * score->width,
@@ -91,20 +92,20 @@ static void take_tokens(weft_cli_score *score, uint32_t example, const float *ou
     }
 }
 
-static weft_status take(weft_cli_score *score, uint32_t example, const float *output,
+static weft_status take(weft_cli_score *score, uint32_t example, const float *output, uint32_t rows,
                         uint32_t width) {
-    bool tokens = score->measure == WEFT_CLI_MEASURE_TOKENS;
-    size_t count = (size_t)width * (tokens ? score->data->sequences[example].length : 1);
+    const bool several = score->measure == WEFT_CLI_MEASURE_TOKENS || score->many;
+    const size_t count = (size_t)width * rows;
     if (width != score->width) {
         return weft_fail(&score->session->host, WEFT_BAD_FILE,
                          "%s: example %u: expected %u outputs in a row, found %u",
                          score->session->folder, example, score->width, width);
     }
     WEFT_TRY(check_finite(score, example, output, count));
-    if (tokens) {
+    if (several) {
         weft_cli_hash_add(&score->hash, output, count);
         if (score->take) {
-            return score->take(score->user, example, output, width);
+            return score->take(score->user, example, output, rows, width);
         }
         take_tokens(score, example, output, width);
     } else {
@@ -114,8 +115,8 @@ static weft_status take(weft_cli_score *score, uint32_t example, const float *ou
 }
 
 weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const float *output,
-                                uint32_t width) {
-    WEFT_TRY(take(score, example, output, width));
+                                uint32_t rows, uint32_t width) {
+    WEFT_TRY(take(score, example, output, rows, width));
     score->has[example] = true;
     score->taken++;
     return WEFT_OK;

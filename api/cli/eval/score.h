@@ -31,9 +31,11 @@ typedef struct weft_cli_score {
     /* Labels and values: all outputs [examples, width], as the data has them. Null for tokens. */
     float *outputs;
     uint32_t width;
+    bool many;         /* an example has several vectors, or none: `take` gets them */
     bool only_outputs; /* the data has no answers: nothing is scored */
-    /* Where each token has an output: takes an example's, as no output is kept. Otherwise null. */
-    weft_status (*take)(void *user, uint32_t example, const float *output, uint32_t width);
+    /* Where an example has several rows of outputs: takes them, as no output is kept. Otherwise null. */
+    weft_status (*take)(void *user, uint32_t example, const float *output, uint32_t rows,
+                        uint32_t width);
     void *user;
     bool *has; /* of each example: whether it has been taken: all, unless the command was stopped */
     uint32_t taken;  /* how many; what is counted is of these */
@@ -51,11 +53,11 @@ weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *dat
                                  const weft_cli_session *session);
 
 /**
- * Takes an example's output: `length` rows of `width` logits for language models, else one row.
+ * Takes an example's output: `length` rows of `width` logits for language models, any number of vectors, else one row.
  * WEFT_BAD_FILE, naming the example, for a value that is not finite: its label would be a guess.
  */
 weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const float *output,
-                                uint32_t width);
+                                uint32_t rows, uint32_t width);
 
 /**
  * After the last example, or the last before the command was stopped. The digest is that of the first `done` outputs; of a

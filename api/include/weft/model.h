@@ -116,7 +116,8 @@ typedef enum weft_task {
     WEFT_TASK_RETRIEVE,
     WEFT_TASK_CLASSIFY_TOKENS, /**< logits f32 [B, n, labels]: each token has a label, or begins and ends an answer */
     WEFT_TASK_PROGRAM, /**< a program without one of these: weft_model_get_port lists its inputs and outputs */
-    WEFT_TASK_EMBED, /**< vectors f32 [B, embedding_size]: weft_model_get_embedding */
+    /** Vectors f32 [B, embedding_size], with multi_vector f32 [B, n, embedding_size]: weft_model_get_embedding */
+    WEFT_TASK_EMBED,
     /** An encoder reads a text, and a decoder writes another: weft_generator, weft_decoder; hidden states are the encoder's */
     WEFT_TASK_TEXT_TO_TEXT
 } weft_task;
@@ -137,6 +138,8 @@ typedef struct weft_model_info {
     uint32_t layers;
     uint32_t hidden_size;
     uint32_t embedding_size; /**< values of a text's vector; 0: the task is not "embed" */
+    bool
+        multi_vector; /**< a text has a vector for each token that counts: weft/texts.h delivers these alone */
     uint32_t intermediate_size;
     uint32_t vocabulary;    /**< 0: the input is features or images */
     uint32_t input_size;    /**< channels of the input "features"; 0: the input is tokens */
@@ -259,6 +262,17 @@ typedef enum weft_embed_pooling {
     WEFT_EMBED_LAST = 32           /**< the last token's */
 } weft_embed_pooling;
 
+/**
+ * What a text is for a model with several vectors for each text (weft_model_info.multi_vector): its folder says to how many tokens texts of a task
+ * are cut, whether short queries are filled up with copies of a token, and which tokens' vectors count. Without a task a text is a document
+ * that is cut as the tokenizer says.
+ */
+typedef enum weft_embed_task {
+    WEFT_EMBED_TASK_NONE = 0,
+    WEFT_EMBED_TASK_QUERY,
+    WEFT_EMBED_TASK_DOCUMENT
+} weft_embed_task;
+
 typedef struct weft_embed_params {
     /** Bits of weft_embed_pooling, for a model whose folder has no modules.json; 0: those of the folder */
     uint32_t pooling;
@@ -269,6 +283,7 @@ typedef struct weft_embed_params {
     uint32_t dimension;
     /** Of sparse vectors: so many of the largest values are the result, of equal ones the first, others are 0; 0: as the folder says */
     uint32_t max_terms;
+    weft_embed_task task; /**< no vector of a model without multi_vector depends on it */
 } weft_embed_params;
 
 #ifndef __cplusplus
@@ -277,10 +292,11 @@ typedef struct weft_embed_params {
 
 /**
  * Makes a model give embeddings: its task is then WEFT_TASK_EMBED, whatever its head is. A folder with a modules.json
- * of sentence-transformers (Transformer, Pooling, Normalize, Dense; MLMTransformer, SpladePooling) is loaded as such, and keeps its pooling. The
+ * of sentence-transformers (Transformer, Pooling, Normalize, Dense; MLMTransformer, SpladePooling; Transformer, Dense, MultiVectorMask, Normalize) is loaded as such, and keeps its pooling. The
  * newest call decides for plans compiled later; a pooling of 0 keeps the previous one.
  * Errors: WEFT_INVALID_ARGUMENT for a pooling if the folder has one, if neither has one, and for unknown bits;
- * WEFT_UNSUPPORTED for a program, or a model of pairs.
+ * WEFT_UNSUPPORTED for a program, or a model of pairs. Also WEFT_INVALID_ARGUMENT for a task that is none, and a dimension of a
+ * model with multi_vector.
  */
 WEFT_API weft_status weft_model_set_embedding(weft_model *model, const weft_embed_params *params);
 
@@ -305,6 +321,9 @@ typedef struct weft_embed_info {
     /** Vectors have a value for each token of the vocabulary, most of them 0: weft_vector_terms, weft_model_get_piece */
     bool sparse;
     uint32_t max_terms; /**< of these, how many of the largest count (max_active_dims); 0: all */
+    /** A text has a vector for each of its tokens that counts, compared by "maxsim" or "meanmaxsim": weft_vectors_similarity */
+    bool multi_vector;
+    weft_embed_task task; /**< as passed; weft_model_info.max_length is that of its texts */
 } weft_embed_info;
 
 /** Errors: WEFT_UNSUPPORTED for a model of another task. */

@@ -108,6 +108,7 @@ WEFT_API weft_status weft_transcriber_step(weft_transcriber *transcriber, bool *
 /** What is said in a window, or a part of it. The arrays live until the transcriber's next weft_transcriber_begin. */
 typedef struct weft_segment {
     uint64_t begin, end;  /**< samples; from one time stamp to another */
+    uint64_t window;      /**< sample at which the window begins in which it is said */
     const char *language; /**< its code; null where the model writes one language */
     const char *text;     /**< zero-terminated UTF-8 */
     const int32_t *

@@ -49,6 +49,7 @@ typedef struct weft_vectors_params {
     bool prompt_is_text; /**< `prompt` is a text, also where it is some prompt's name */
     uint32_t dimension;  /**< of weft_embed_params, as the next */
     uint32_t max_terms;
+    weft_embed_task task;
 } weft_vectors_params;
 
 #ifndef __cplusplus
@@ -58,7 +59,7 @@ typedef struct weft_vectors_params {
 /**
  * Makes a model give vectors, by weft_model_set_embedding. Where pooling leaves out the prompt, it tells the model how many tokens the
  * prompt has, without the special one that ends a text. *prompt is the text for weft_texts_run_params.prompt, or null. It lives as long as
- * the model and params->prompt. params may be null.
+ * the model and params->prompt. `task` chooses no prompt: weft_model_role_prompt does. params may be null.
  * Errors: those of weft_pooling_named, weft_model_set_embedding and weft_model_encode.
  */
 WEFT_API weft_status weft_model_set_vectors(const char **prompt, weft_model *model,
@@ -84,7 +85,8 @@ typedef struct weft_text_input {
 typedef struct weft_text_output {
     uint32_t index;      /**< of the text; of a model of pairs (weft_texts_run) that of the pair */
     const float *values; /**< f32 [rows, width] */
-    uint32_t rows;       /**< 1; or of a task with an output for each token, the text's tokens */
+    /** 1; or of a task with an output for each token, the text's tokens; or with multi_vector those whose vectors count, perhaps none */
+    uint32_t rows;
     uint32_t width;
     /** Tokens of a text and their places, for weft_model_find_entities; null for a sequence */
     const weft_encoding *encoding;
@@ -191,6 +193,24 @@ WEFT_API double weft_vector_similarity(const char *similarity, const float *a, c
 /** The score of a pair by the only output of a cross-encoder: the value itself with raw_scores, else its sigmoid. */
 WEFT_API double weft_model_pair_score(const weft_model *model, float value);
 
+/** Some vectors of a text, f32 [count, width]. */
+typedef struct weft_vector_list {
+    const float *values;
+    uint32_t count;
+} weft_vector_list;
+
+/** What a text without vectors scores, whatever the query: less than any other. */
+#define WEFT_NO_VECTORS_SCORE (-1e9)
+
+/**
+ * How well a text with several vectors answers a query with several: the sum over the query's of the largest product with one of the text's,
+ * in float64 and in their order (MaxSim: Khattab and Zaharia, "ColBERT", SIGIR 2020, equation 3); by "meanmaxsim" over the number of the query's.
+ * WEFT_NO_VECTORS_SCORE for a text that has none, and 0 for a query that has none. A NaN among the products makes it NaN. similarity may be null: "maxsim".
+ * Thread safe. 0 for null vectors.
+ */
+WEFT_API double weft_vectors_similarity(const char *similarity, const weft_vector_list *query,
+                                        const weft_vector_list *text, uint32_t width);
+
 /** A text among those that are ranked. */
 typedef struct weft_ranked {
     uint32_t index; /**< its place among the texts that were given */
@@ -219,8 +239,8 @@ typedef struct weft_rank_params {
 /**
  * Ranks texts by how well they answer a query, ranked[params->count], the best first. A classifier or a regression with one label, a
  * cross-encoder, reads the query with each text, and gives weft_model_pair_score. A model that makes vectors compares the query's with each
- * text's by the folder's similarity, with the prompts of weft_model_role_prompt. The settings of
- * weft_model_set_vectors stay.
+ * text's by the folder's similarity, with the prompts of weft_model_role_prompt; with multi_vector by weft_vectors_similarity, text by
+ * text, so that no vectors are kept. The settings of weft_model_set_vectors stay.
  * Errors: those of weft_texts_run and weft_model_set_vectors; `ranked` is then as it was, as ranks of some texts are no ranks of all.
  */
 WEFT_API weft_status weft_texts_rank(weft_ranked *ranked, weft_texts *texts,

@@ -3900,6 +3900,14 @@ inline status pooling_named(uint32_t *pooling, const char *name,
     return weft_vector_similarity(similarity, a, b, width);
 }
 
+/** weft_vectors_similarity of weft/texts.h. */
+[[nodiscard]] inline double vectors_similarity(const char *similarity,
+                                               const ::weft_vector_list &query,
+                                               const ::weft_vector_list &text,
+                                               uint32_t width) noexcept {
+    return weft_vectors_similarity(similarity, &query, &text, width);
+}
+
 /** weft_rank of weft/texts.h. */
 inline void rank(::weft_ranked &ranked, uint32_t count) noexcept {
     weft_rank(&ranked, count);
@@ -3986,6 +3994,7 @@ using flt_kind = ::weft_flt_kind;
 using task = ::weft_task;
 using resampling = ::weft_resampling;
 using embed_pooling = ::weft_embed_pooling;
+using embed_task = ::weft_embed_task;
 using decoding = ::weft_decoding;
 using ending = ::weft_ending;
 using text_role = ::weft_text_role;
@@ -4081,6 +4090,7 @@ using text_batch = ::weft_text_batch;
 using texts_params = ::weft_texts_params;
 using texts_run_params = ::weft_texts_run_params;
 using texts_info = ::weft_texts_info;
+using vector_list = ::weft_vector_list;
 using ranked = ::weft_ranked;
 using rank_params = ::weft_rank_params;
 using term = ::weft_term;

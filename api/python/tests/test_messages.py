@@ -114,6 +114,7 @@ CALLS = [
     ("Graph.compile", lambda m: weft.Graph().compile(m.device, implementation=3), "implementation: expected a text"),
     ("SentenceTransformer", lambda m: weft.SentenceTransformer(3), "model_name_or_path: expected a path, found int"),
     ("SparseEncoder", lambda m: weft.SparseEncoder(3), "model_name_or_path: expected a path, found int"),
+    ("MultiVectorEncoder", lambda m: weft.MultiVectorEncoder(3), "model_name_or_path: expected a path, found int"),
     ("CrossEncoder", lambda m: weft.CrossEncoder("a", prompts=3, model_kwargs=[]), "model_kwargs: expected a dict, found list"),
     ("Weight", lambda m: weft.Weight(["a"]), "a weight: expected numbers"),
     ("Weight", lambda m: weft.Weight(None, "gamma"), "gamma: expected numbers"),

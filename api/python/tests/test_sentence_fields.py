@@ -169,16 +169,16 @@ def test_what_a_cross_encoder_cannot_have_is_named(folder, device):
         weft.load(folder, device)
 
 
-def test_multi_vector_encoders_are_refused_with_a_way_out(folder, device):
-    """ColBERT's, of sentence-transformers and of PyLate."""
+def test_modules_of_multi_vector_encoders_are_refused_elsewhere(folder, device):
+    """ColBERT's, of sentence-transformers and of PyLate, in a folder that gives a text one vector."""
     modules = json.loads((folder / "modules.json").read_text("utf-8"))
     for kind in ("sentence_transformers.multi_vector_encoder.modules.multi_vector_mask.MultiVectorMask",
                  "pylate.models.Dense.Dense"):
         write_json(folder / "modules.json", [modules[0], {"idx": 1, "name": "1", "path": "1_Dense", "type": kind}])
         with pytest.raises(weft.Unsupported, match=f"from_torch.*{kind}"):
             weft.load(folder, device)
-    write_json(folder / "config_sentence_transformers.json", {"model_type": "MultiVectorEncoder"})
-    with pytest.raises(weft.Unsupported, match="model_type.*from_torch.*MultiVectorEncoder"):
+    write_json(folder / "config_sentence_transformers.json", {"model_type": "Router"})
+    with pytest.raises(weft.Unsupported, match="model_type.*MultiVectorEncoder.*from_torch.*Router"):
         weft.load(folder, device)
 
 

@@ -81,6 +81,9 @@ def test_openai(server, whisper):
     assert (whole.language, whole.text) == ("de", expected.text.strip())
     assert [(one.start, one.end, one.text, one.tokens) for one in whole.segments] == [
         (one.begin, one.end, one.text, list(one.tokens)) for one in expected.segments]
+    seeks = [one.seek for one in whole.segments]
+    assert seeks == [round(100 * one.window) for one in expected.segments] and seeks[0] == 0 < seeks[-1]
+    assert all(one.seek <= 100 * one.start + 1e-6 for one in whole.segments)
     english = client.audio.translations.create(model="speech", file=given)
     assert english.text == whisper.transcribe(sound(), translate=True).text.strip()
 

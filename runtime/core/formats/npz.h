@@ -45,6 +45,7 @@ struct weft_npz_member {
     weft_shape shape;
     const void *data; /**< little-endian, row-major, `size` bytes */
     size_t size;
+    const char *file; /**< or a whole .npy file in the place of all this but the name; else null */
 };
 
 /**
@@ -53,5 +54,9 @@ struct weft_npz_member {
  */
 weft_status weft_npz_write(const char *path, const struct weft_npz_member *members, uint32_t count,
                            const weft_host *host);
+
+/** Writes an archive over a file that is there, piece by piece: members may be larger than memory. An error leaves the file as it was. */
+weft_status weft_npz_write_pieces(const char *path, const struct weft_npz_member *members,
+                                  uint32_t count, const weft_host *host);
 
 #endif

@@ -18,17 +18,8 @@ static weft_status fail(const weft_host *host, const char *path, const char *rea
     return weft_fail(host, WEFT_IO_ERROR, "%s: cannot make a .npz archive: %s", path, reason);
 }
 
-static bool add_member(zip_t *archive, struct member *made, const struct weft_npz_member *member) {
-    char name[64];
-    snprintf(name, sizeof name, "%s.npy", member->name);
-    made->parts[0] = (zip_buffer_fragment_t){
-        .data = made->header,
-        .length = weft_npy_header_write(made->header, member->descr, member->shape)};
-    /* libzip does not write what it is given. */
-    made->parts[1] =
-        (zip_buffer_fragment_t){.data = (zip_uint8_t *)member->data, .length = member->size};
-    zip_source_t *source =
-        zip_source_buffer_fragment(archive, made->parts, member->size > 0 ? 2 : 1, 0);
+/* Takes the source, which may be null. */
+static bool add_source(zip_t *archive, const char *name, zip_source_t *source) {
     const zip_int64_t index = source ? zip_file_add(archive, name, source, ZIP_FL_ENC_UTF_8) : -1;
     if (index < 0) {
         zip_source_free(source);
@@ -37,6 +28,38 @@ static bool add_member(zip_t *archive, struct member *made, const struct weft_np
     const zip_uint64_t at = (zip_uint64_t)index;
     return zip_set_file_compression(archive, at, ZIP_CM_STORE, 0) == 0 &&
            zip_file_set_dostime(archive, at, 0, NO_DATE, 0) == 0;
+}
+
+static bool add_member(zip_t *archive, struct member *made, const struct weft_npz_member *member) {
+    char name[64];
+    snprintf(name, sizeof name, "%s.npy", member->name);
+    if (member->file) {
+        return add_source(archive, name, zip_source_file_create(member->file, 0, -1, NULL));
+    }
+    made->parts[0] = (zip_buffer_fragment_t){
+        .data = made->header,
+        .length = weft_npy_header_write(made->header, member->descr, member->shape)};
+    /* libzip does not write what it is given. */
+    made->parts[1] =
+        (zip_buffer_fragment_t){.data = (zip_uint8_t *)member->data, .length = member->size};
+    return add_source(
+        archive, name,
+        zip_source_buffer_fragment(archive, made->parts, member->size > 0 ? 2 : 1, 0));
+}
+
+/* Closes the archive, with all members. */
+static weft_status finish(zip_t *archive, const char *path, const struct weft_npz_member *members,
+                          struct member *made, uint32_t count, const weft_host *host) {
+    bool good = true;
+    for (uint32_t i = 0; i < count && good; i++) {
+        good = add_member(archive, &made[i], &members[i]);
+    }
+    if (good && zip_close(archive) == 0) {
+        return WEFT_OK;
+    }
+    const weft_status status = fail(host, path, zip_strerror(archive));
+    zip_discard(archive);
+    return status;
 }
 
 /* Into the memory behind `buffer`, which outlives the archive. */
@@ -53,16 +76,7 @@ static weft_status make_archive(zip_source_t *buffer, const char *path,
         zip_error_fini(&error);
         return status;
     }
-    bool good = true;
-    for (uint32_t i = 0; i < count && good; i++) {
-        good = add_member(archive, &made[i], &members[i]);
-    }
-    if (good && zip_close(archive) == 0) {
-        return WEFT_OK;
-    }
-    const weft_status status = fail(host, path, zip_strerror(archive));
-    zip_discard(archive);
-    return status;
+    return finish(archive, path, members, made, count, host);
 }
 
 static weft_status write_archive(zip_source_t *buffer, const char *path, const weft_host *host) {
@@ -93,5 +107,20 @@ weft_status weft_npz_write(const char *path, const struct weft_npz_member *membe
     zip_source_free(buffer);
     weft_free(host, made);
     zip_error_fini(&error);
+    return status;
+}
+
+weft_status weft_npz_write_pieces(const char *path, const struct weft_npz_member *members,
+                                  uint32_t count, const weft_host *host) {
+    int number = 0;
+    struct member *made = weft_alloc_zero(host, (size_t)count + 1, sizeof *made);
+    zip_t *archive = made ? zip_open(path, ZIP_TRUNCATE, &number) : NULL;
+    zip_error_t error;
+    zip_error_init_with_code(&error, number);
+    const weft_status status = archive ? finish(archive, path, members, made, count, host)
+                               : made  ? fail(host, path, zip_error_strerror(&error))
+                                       : weft_fail_memory(host, path);
+    zip_error_fini(&error);
+    weft_free(host, made);
     return status;
 }

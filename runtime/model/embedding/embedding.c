@@ -11,7 +11,8 @@
 #include "model/embedding/embedding_fields.h"
 #include "model/embedding/pair_score.h"
 
-#define MOST_TOKENS 16777216 /* 2^24 */
+#define MOST_TOKENS   16777216 /* 2^24 */
+#define ROOM_OF_ROLES 2U       /* prompts that prefixes may add */
 
 /* ---- the files of a folder ---- */
 
@@ -56,6 +57,7 @@ static enum weft_encoder_use use_of(const struct weft_embedding *embedding) {
     return embedding->score.is_there             ? WEFT_ENCODER_OF_SCORES
            : embedding->scores_pairs             ? WEFT_ENCODER_OF_PAIRS
            : weft_embedding_is_sparse(embedding) ? WEFT_ENCODER_OF_WORDS
+           : embedding->multi.is_there           ? WEFT_ENCODER_OF_TOKENS
                                                  : WEFT_ENCODER_OF_TEXTS;
 }
 
@@ -66,6 +68,9 @@ static weft_status read_length(struct weft_embedding *embedding, const weft_json
     WEFT_TRY(weft_embedding_check_encoder(fields, use));
     WEFT_TRY(use == WEFT_ENCODER_OF_WORDS ? check_words(embedding, fields) : WEFT_OK);
     WEFT_TRY(use == WEFT_ENCODER_OF_SCORES ? read_ways(embedding, fields) : WEFT_OK);
+    WEFT_TRY(use == WEFT_ENCODER_OF_TOKENS
+                 ? weft_multi_vector_read_encoder(&embedding->multi, fields)
+                 : WEFT_OK);
     WEFT_TRY(weft_json_optional_integer(&length, fields, "max_seq_length", 1, MOST_TOKENS));
     WEFT_TRY(weft_json_optional_bool(&lowers, fields, "do_lower_case"));
     embedding->max_length = (uint32_t)length;
@@ -147,20 +152,48 @@ static weft_status read_prompts(struct weft_embedding *embedding, const weft_jso
     json_t *prompts = json_object_get(fields->object, "prompts");
     const json_t *text = NULL;
     const char *name = NULL;
-    if (!weft_json_has(fields, "prompts")) {
-        return WEFT_OK;
-    }
-    if (!json_is_object(prompts)) {
+    if (weft_json_has(fields, "prompts") && !json_is_object(prompts)) {
         return weft_json_fail(fields, WEFT_BAD_FILE, "prompts", "an object of texts", prompts);
     }
-    embedding->prompts = weft_alloc_zero(&embedding->host, json_object_size(prompts) + 1,
-                                         sizeof *embedding->prompts);
+    embedding->prompts = weft_alloc_zero(
+        &embedding->host, json_object_size(prompts) + ROOM_OF_ROLES, sizeof *embedding->prompts);
     if (!embedding->prompts) {
         return weft_fail_memory(&embedding->host, "the prompts");
     }
     const weft_json_fields inner = {.object = prompts, .path = fields->path, .host = fields->host};
     json_object_foreach(prompts, name, text) {
         WEFT_TRY(add_prompt(embedding, name, text, &inner));
+    }
+    return WEFT_OK;
+}
+
+/* What stands in front of all queries, or all documents, in an older layout: also in front of a prompt, unless that begins with it. */
+static weft_status add_prefix(struct weft_embedding *embedding, const char *name,
+                              const char *prefix) {
+    const weft_host *host = &embedding->host;
+    uint32_t at = 0;
+    while (at < embedding->prompt_count && strcmp(embedding->prompts[at].name, name) != 0) {
+        at++;
+    }
+    struct weft_prompt *prompt = &embedding->prompts[at];
+    const char *before = at < embedding->prompt_count ? prompt->text : "";
+    const size_t size = strlen(prefix);
+    char *text =
+        weft_format(host, "%s%s", prefix, before + (strncmp(before, prefix, size) == 0 ? size : 0));
+    if (at == embedding->prompt_count) {
+        embedding->prompt_count++;
+        prompt->name = weft_strdup(host, name);
+    }
+    weft_free(host, prompt->text);
+    prompt->text = text;
+    return prompt->name && text ? WEFT_OK : weft_fail_memory(host, "a prompt");
+}
+
+static weft_status add_prefixes(struct weft_embedding *embedding) {
+    static const char *const names[] = {"query", "document"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *prefix = embedding->multi.prefixes[i];
+        WEFT_TRY(prefix ? add_prefix(embedding, names[i], prefix) : WEFT_OK);
     }
     return WEFT_OK;
 }
@@ -214,9 +247,26 @@ static weft_status read_text_usage(struct weft_embedding *embedding,
                                                 : WEFT_OK;
 }
 
+static weft_status read_multi_usage(struct weft_embedding *embedding,
+                                    const weft_json_fields *fields) {
+    const char *name = NULL;
+    WEFT_TRY(weft_multi_vector_read_usage(&embedding->multi, fields));
+    WEFT_TRY(read_prompts(embedding, fields));
+    WEFT_TRY(add_prefixes(embedding));
+    WEFT_TRY(weft_json_optional_string(&name, fields, "default_prompt_name"));
+    return check_default(embedding, name, fields);
+}
+
 static weft_status read_usage(struct weft_embedding *embedding, const weft_json_fields *fields) {
-    const char *type = "SentenceTransformer";
+    const char *type =
+        weft_multi_vector_is_pylate(fields) ? "ColBERT" : "SentenceTransformer"; /* of its first */
     WEFT_TRY(weft_json_optional_string(&type, fields, "model_type"));
+    embedding->multi.is_older = strcmp(type, "ColBERT") == 0;
+    embedding->multi.is_there =
+        embedding->multi.is_older || strcmp(type, "MultiVectorEncoder") == 0;
+    if (embedding->multi.is_there) {
+        return read_multi_usage(embedding, fields);
+    }
     if (strcmp(type, "CrossEncoder") == 0) {
         return read_pair_usage(embedding, fields);
     }
@@ -224,17 +274,22 @@ static weft_status read_usage(struct weft_embedding *embedding, const weft_json_
     return embedding->is_sparse || strcmp(type, "SentenceTransformer") == 0
                ? read_text_usage(embedding, fields)
                : weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type",
-                                "\"SentenceTransformer\", \"SparseEncoder\" or "
+                                "\"SentenceTransformer\", \"SparseEncoder\", "
+                                "\"MultiVectorEncoder\", PyLate's \"ColBERT\" or "
                                 "\"CrossEncoder\"" WEFT_EMBEDDING_WAY_OUT,
                                 json_object_get(fields->object, "model_type"));
 }
 
-/* Sparse vectors are compared by their product where the folder says nothing else. */
+/* Sparse vectors are compared by their product where the folder says nothing else, and several of a text by the largest of theirs. */
 static weft_status name_similarity(struct weft_embedding *embedding) {
-    if (!embedding->similarity) {
-        embedding->similarity = weft_strdup(&embedding->host, "dot");
+    const char *usual = weft_embedding_is_sparse(embedding) ? "dot"
+                        : !embedding->multi.is_there        ? NULL
+                        : embedding->multi.is_mean          ? "meanmaxsim"
+                                                            : "maxsim";
+    if (!embedding->similarity && usual) {
+        embedding->similarity = weft_strdup(&embedding->host, usual);
     }
-    return embedding->similarity ? WEFT_OK : weft_fail_memory(&embedding->host, "a name");
+    return embedding->similarity || !usual ? WEFT_OK : weft_fail_memory(&embedding->host, "a name");
 }
 
 static weft_status read_folder(struct weft_embedding *embedding, const char *folder,
@@ -252,7 +307,7 @@ static weft_status read_folder(struct weft_embedding *embedding, const char *fol
     weft_free(host, path);
     WEFT_TRY(status);
     WEFT_TRY(weft_embedding_read_modules(embedding, folder, modules));
-    WEFT_TRY(weft_embedding_is_sparse(embedding) ? name_similarity(embedding) : WEFT_OK);
+    WEFT_TRY(name_similarity(embedding));
     return embedding->is_static ? WEFT_OK
                                 : read_limits(embedding); /* its tokenizer.json has them */
 }
@@ -265,18 +320,40 @@ static struct weft_embedding *create(const weft_host *host) {
     return embedding;
 }
 
+/* ColBERT's authors have no modules.json, and say in a file of their own how texts are read. */
+static weft_status read_artifact(struct weft_embedding *embedding, const char *folder,
+                                 const char *artifact) {
+    embedding->multi.is_there = embedding->multi.is_older = true;
+    WEFT_TRY(weft_embedding_read_artifact(embedding, folder, artifact));
+    embedding->prompts =
+        weft_alloc_zero(&embedding->host, ROOM_OF_ROLES, sizeof *embedding->prompts);
+    WEFT_TRY(embedding->prompts ? add_prefixes(embedding)
+                                : weft_fail_memory(&embedding->host, "the prompts"));
+    WEFT_TRY(name_similarity(embedding));
+    return read_tokenizer_limit(embedding);
+}
+
+static weft_status read_any(struct weft_embedding **embedding, const char *folder,
+                            const char *modules, const char *artifact, const weft_host *host) {
+    const bool has_modules = is_there(modules);
+    if (!has_modules && !is_there(artifact)) {
+        return WEFT_OK;
+    }
+    *embedding = create(host);
+    return !*embedding   ? weft_fail_memory(host, "the modules of an embedding")
+           : has_modules ? read_folder(*embedding, folder, modules)
+                         : read_artifact(*embedding, folder, artifact);
+}
+
 weft_status weft_embedding_load(struct weft_embedding **out, const char *folder,
                                 const weft_host *host) {
-    char *path = weft_path_join(folder, "modules.json", host);
+    char *modules = weft_path_join(folder, "modules.json", host);
+    char *artifact = weft_path_join(folder, "artifact.metadata", host);
     struct weft_embedding *embedding = NULL;
-    weft_status status = path ? WEFT_OK : weft_fail_memory(host, "a path");
-    *out = NULL;
-    if (status == WEFT_OK && is_there(path)) {
-        embedding = create(host);
-        status = embedding ? read_folder(embedding, folder, path)
-                           : weft_fail_memory(host, "the modules of an embedding");
-    }
-    weft_free(host, path);
+    weft_status status = modules && artifact ? read_any(&embedding, folder, modules, artifact, host)
+                                             : weft_fail_memory(host, "a path");
+    weft_free(host, modules);
+    weft_free(host, artifact);
     if (status != WEFT_OK) {
         weft_embedding_destroy(&embedding);
     }
@@ -292,6 +369,15 @@ static weft_status check(const struct weft_embedding *embedding, const weft_embe
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "pooling: expected bits of weft_embed_pooling, found %#x",
                          params->pooling);
+    }
+    if (params->task > WEFT_EMBED_TASK_DOCUMENT) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "task: expected a weft_embed_task, found %d",
+                         (int)params->task);
+    }
+    if (params->dimension > 0 && embedding && weft_embedding_is_multi(embedding)) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "dimension: expected 0, as a text has several vectors, found %u",
+                         params->dimension);
     }
     if (params->max_terms > 0 && !(embedding && weft_embedding_is_sparse(embedding))) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
@@ -345,6 +431,10 @@ bool weft_embedding_is_sparse(const struct weft_embedding *embedding) {
     return embedding->step_count > 0 && embedding->steps[0].kind == WEFT_EMBEDDING_SPLADE;
 }
 
+bool weft_embedding_is_multi(const struct weft_embedding *embedding) {
+    return embedding->step_count > 0 && embedding->steps[0].kind == WEFT_EMBEDDING_TOKENS;
+}
+
 weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_embed_params *params,
                                const weft_host *host) {
     WEFT_TRY(check(*embedding, params, host));
@@ -358,6 +448,7 @@ weft_status weft_embedding_set(struct weft_embedding **embedding, const weft_emb
     (*embedding)->prompt_tokens = params->prompt_tokens;
     (*embedding)->dimension = params->dimension;
     (*embedding)->max_terms = params->max_terms;
+    (*embedding)->multi.task = params->task;
     return WEFT_OK;
 }
 
@@ -394,6 +485,8 @@ void weft_embedding_describe(const struct weft_embedding *embedding, weft_embed_
         .prompt_tokens = embedding->prompt_tokens,
         .dimension = weft_embedding_most_values(embedding),
         .sparse = weft_embedding_is_sparse(embedding),
+        .multi_vector = weft_embedding_is_multi(embedding),
+        .task = embedding->multi.task,
         .max_terms = embedding->max_terms > 0 ? embedding->max_terms : embedding->max_active_dims};
 }
 
@@ -413,6 +506,7 @@ void weft_embedding_destroy(struct weft_embedding **address) {
         weft_free(&host, embedding->prompts[i].name);
         weft_free(&host, embedding->prompts[i].text);
     }
+    weft_multi_vector_clear(&embedding->multi, &host);
     weft_free(&host, embedding->steps);
     weft_free(&host, embedding->prompts);
     weft_free(&host, embedding->default_prompt);

@@ -251,7 +251,7 @@ static weft_status pool_all(weft_tensor *x, const struct weft_embedding *embeddi
 
 weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *embedding,
                                  weft_graph *graph, weft_tensor x, weft_tensor lengths) {
-    if (!weft_embedding_is_of_head(embedding)) {
+    if (!weft_embedding_is_of_head(embedding) && !weft_embedding_is_multi(embedding)) {
         WEFT_TRY(pool_all(&x, embedding, graph, lengths));
     }
     for (uint32_t i = 1; i < embedding->step_count; i++) {
@@ -268,9 +268,10 @@ weft_status weft_embedding_build(weft_tensor *out, const struct weft_embedding *
 weft_status weft_embedding_size(uint32_t *size, const struct weft_embedding *embedding,
                                 uint32_t width) {
     const struct weft_embedding_step *first = &embedding->steps[0];
-    *size = weft_embedding_is_of_head(embedding)  ? first->out
-            : weft_embedding_is_sparse(embedding) ? width
-                                                  : width * first->pooling_count;
+    const bool stays = weft_embedding_is_sparse(embedding) || weft_embedding_is_multi(embedding);
+    *size = weft_embedding_is_of_head(embedding) ? first->out
+            : stays                              ? width
+                                                 : width * first->pooling_count;
     for (uint32_t i = 1; i < embedding->step_count; i++) {
         const struct weft_embedding_step *step = &embedding->steps[i];
         if (step->kind == WEFT_EMBEDDING_NORMALIZE) {

@@ -43,6 +43,32 @@ static const weft_known_field normalize_rows[] = {
     {"module_output_name", WEFT_KNOWN_REFUSED, "[\"sentence_embedding\"]", NULL},
 };
 
+static const weft_known_field token_normalize_rows[] = {
+    {"module_input_name", WEFT_KNOWN_REFUSED, "[\"token_embeddings\"]", NULL},
+    {"module_output_name", WEFT_KNOWN_REFUSED, "[\"token_embeddings\"]", NULL},
+};
+
+static const weft_known_field mask_rows[] = {
+    {.name = "skiplist_words"}, {.name = "skiplist_tasks"}, {.name = "keep_only_token_ids"}};
+
+static const weft_known_field expansion_rows[] = {
+    {.name = "strategy"},
+    {.name = "attend"},
+    {.name = "token"},
+    {.name = "length"},
+    {"*", WEFT_KNOWN_REFUSED, NULL, NULL},
+};
+
+static const weft_known_field artifact_rows[] = {
+    {"similarity", WEFT_KNOWN_REFUSED, "[\"cosine\"]", NULL},
+    {"interaction", WEFT_KNOWN_REFUSED, "[\"colbert\"]", NULL},
+    {.name = "*"}, /* of training and of indexes, but for those that are read */
+};
+
+const weft_known_table weft_token_normalize_fields = WEFT_KNOWN_TABLE(token_normalize_rows);
+const weft_known_table weft_mask_fields = WEFT_KNOWN_TABLE(mask_rows);
+const weft_known_table weft_expansion_fields = WEFT_KNOWN_TABLE(expansion_rows);
+const weft_known_table weft_artifact_fields = WEFT_KNOWN_TABLE(artifact_rows);
 const weft_known_table weft_module_fields = WEFT_KNOWN_TABLE(module_rows);
 const weft_known_table weft_pooling_fields = WEFT_KNOWN_TABLE(pooling_rows);
 const weft_known_table weft_splade_fields = WEFT_KNOWN_TABLE(splade_rows);
@@ -82,25 +108,62 @@ static const weft_known_field pair_usage_rows[] = {
     {.name = "keep_in_fp32_modules"}, /* all are */
 };
 
+#define OF_MULTI                                                                            \
+    OF_BOTH, {.name = "default_prompt_name"}, {.name = "query_prefix"},                     \
+        {.name = "document_prefix"}, {.name = "query_length"}, {.name = "document_length"}, \
+        {.name = "query_expansion"}, {.name = "do_query_expansion"},                        \
+        {.name = "attend_to_expansion_tokens"}, {.name = "attend_to_mask_tokens"},          \
+        {"truncate_dim", WEFT_KNOWN_REFUSED, NULL, NULL}, {                                 \
+        "max_active_dims", WEFT_KNOWN_REFUSED, NULL, NULL                                   \
+    }
+
+static const weft_known_field multi_usage_rows[] = {
+    OF_MULTI,
+    {"skiplist_words", WEFT_KNOWN_REFUSED, NULL, NULL}, /* its MultiVectorMask says */
+    {"similarity_fn_name", WEFT_KNOWN_REFUSED, "[\"maxsim\", \"meanmaxsim\"]", NULL},
+};
+
+/* Whatever the name, PyLate compares by MaxSim, and so does sentence-transformers what PyLate wrote. */
+static const weft_known_field pylate_usage_rows[] = {
+    OF_MULTI,
+    {.name = "skiplist_words"},
+    {"similarity_fn_name", WEFT_KNOWN_REFUSED,
+     "[\"maxsim\", \"meanmaxsim\", \"MaxSim\", \"cosine\", \"dot\"]", NULL},
+};
+
+const weft_known_table weft_multi_usage_fields = WEFT_KNOWN_TABLE(multi_usage_rows);
+const weft_known_table weft_pylate_usage_fields = WEFT_KNOWN_TABLE(pylate_usage_rows);
 const weft_known_table weft_text_usage_fields = WEFT_KNOWN_TABLE(text_usage_rows);
 const weft_known_table weft_sparse_usage_fields = WEFT_KNOWN_TABLE(sparse_usage_rows);
 const weft_known_table weft_pair_usage_fields = WEFT_KNOWN_TABLE(pair_usage_rows);
 
 /* ---- sentence_bert_config.json ---- */
 
-#define OF_ENCODER                                                                          \
+#define OF_ANY_ENCODER                                                                      \
     {.name = "max_seq_length"}, {.name = "do_lower_case"}, {.name = "modality_config"},     \
         {.name = "processing_kwargs"}, {.name = "unpad_inputs"}, {.name = "model_args"},    \
         {.name = "model_kwargs"}, {.name = "tokenizer_args"}, {.name = "processor_kwargs"}, \
-        {.name = "config_args"}, {.name = "config_kwargs"},                                 \
-        {"query_length", WEFT_KNOWN_REFUSED, NULL, NULL},                                   \
-        {"document_length", WEFT_KNOWN_REFUSED, NULL, NULL},                                \
-        {"query_expansion", WEFT_KNOWN_REFUSED, NULL, NULL}, {                              \
+        {.name = "config_args"}, {.name = "config_kwargs"}, {                               \
         "tokenizer_name_or_path", WEFT_KNOWN_REFUSED, NULL, NULL                            \
+    }
+
+#define OF_ENCODER                                                    \
+    OF_ANY_ENCODER, {"query_length", WEFT_KNOWN_REFUSED, NULL, NULL}, \
+        {"document_length", WEFT_KNOWN_REFUSED, NULL, NULL}, {        \
+        "query_expansion", WEFT_KNOWN_REFUSED, NULL, NULL             \
     }
 
 static const weft_known_field text_encoder_rows[] = {
     OF_ENCODER,
+    {"transformer_task", WEFT_KNOWN_REFUSED, "[\"feature-extraction\"]", NULL},
+    {"module_output_name", WEFT_KNOWN_REFUSED, "[\"token_embeddings\"]", NULL},
+};
+
+static const weft_known_field token_encoder_rows[] = {
+    OF_ANY_ENCODER,
+    {.name = "query_length"},
+    {.name = "document_length"},
+    {.name = "query_expansion"},
     {"transformer_task", WEFT_KNOWN_REFUSED, "[\"feature-extraction\"]", NULL},
     {"module_output_name", WEFT_KNOWN_REFUSED, "[\"token_embeddings\"]", NULL},
 };
@@ -211,6 +274,7 @@ weft_status weft_embedding_check_encoder(const weft_json_fields *fields,
         const weft_known_table *modalities, *way; /* of modality_config, and of its texts */
     } uses[] = {
         [WEFT_ENCODER_OF_TEXTS] = {WEFT_KNOWN_TABLE(text_encoder_rows), &modality, &hidden_way},
+        [WEFT_ENCODER_OF_TOKENS] = {WEFT_KNOWN_TABLE(token_encoder_rows), &modality, &hidden_way},
         [WEFT_ENCODER_OF_PAIRS] = {WEFT_KNOWN_TABLE(pair_encoder_rows), &modality, &logits_way},
         [WEFT_ENCODER_OF_WORDS] = {WEFT_KNOWN_TABLE(word_encoder_rows), &modality, &logits_way},
         [WEFT_ENCODER_OF_SCORES] = {WEFT_KNOWN_TABLE(score_encoder_rows), &score_modality,

@@ -7,6 +7,7 @@
 #include "core/system/file.h"
 #include "core/system/system.h"
 #include "core/try.h"
+#include "graph/graph.h"
 #include "model/embedding/embedding.h"
 #include "model/embedding/embedding_fields.h"
 #include "model/embedding/pooling_names.h"
@@ -207,14 +208,16 @@ static weft_status read_activation(weft_activation *activation, const weft_json_
                           json_object_get(fields->object, "activation_function"));
 }
 
-/* A Dense layer may only follow pooling: it maps the text's vector, and nothing else. */
-static weft_status check_names(const weft_json_fields *fields) {
+/* A Dense layer may only follow pooling: it maps the text's vector, and nothing else; or else the vectors of tokens. */
+static weft_status check_names(const weft_json_fields *fields, bool is_multi) {
     static const char *const names[] = {"module_input_name", "module_output_name"};
+    const char *expected = is_multi ? "token_embeddings" : "sentence_embedding";
     for (size_t i = 0; i < COUNT(names); i++) {
-        const char *name = "sentence_embedding";
+        const char *name = expected;
         WEFT_TRY(weft_json_optional_string(&name, fields, names[i]));
-        if (strcmp(name, "sentence_embedding") != 0) {
-            return weft_json_fail(fields, WEFT_UNSUPPORTED, names[i], "\"sentence_embedding\"",
+        if (strcmp(name, expected) != 0) {
+            return weft_json_fail(fields, WEFT_UNSUPPORTED, names[i],
+                                  is_multi ? "\"token_embeddings\"" : "\"sentence_embedding\"",
                                   json_object_get(fields->object, names[i]));
         }
     }
@@ -269,7 +272,7 @@ static weft_status read_dense_fields(struct weft_embedding *embedding,
     WEFT_TRY(read_activation(&step->activation, fields));
     step->in = (uint32_t)in;
     step->out = (uint32_t)out;
-    return check_names(fields);
+    return check_names(fields, embedding->multi.is_there);
 }
 
 static weft_status read_dense(struct weft_embedding *embedding, const char *folder) {
@@ -310,7 +313,8 @@ static weft_status read_layer_norm(struct weft_embedding *embedding, const char 
 }
 
 /* Its config.json came with version 5.7. */
-static weft_status check_normalize(const char *folder, const weft_host *host) {
+static weft_status check_normalize(const struct weft_embedding *embedding, const char *folder) {
+    const weft_host *host = &embedding->host;
     json_t *object = NULL;
     weft_file_facts facts;
     char *path = weft_path_join(folder, "config.json", host);
@@ -319,21 +323,82 @@ static weft_status check_normalize(const char *folder, const weft_host *host) {
         status = weft_json_read(&object, path, host);
     }
     if (object) {
+        const weft_json_fields fields = {.object = object, .path = path, .host = host};
+        status = weft_known_check(embedding->multi.is_there ? &weft_token_normalize_fields
+                                                            : &weft_normalize_fields,
+                                  &fields);
+    }
+    if (status == WEFT_OK && embedding->multi.is_there &&
+        !json_object_get(object, "module_input_name")) { /* it would be another vector's */
         status =
-            weft_known_check(&weft_normalize_fields,
-                             &(weft_json_fields){.object = object, .path = path, .host = host});
+            weft_json_fail(&(weft_json_fields){.object = object, .path = path, .host = host},
+                           WEFT_UNSUPPORTED, "module_input_name", "\"token_embeddings\"", NULL);
     }
     json_decref(object);
     weft_free(host, path);
     return status;
 }
 
+/* ---- ColBERT's own folders ---- */
+
+/* The map stands among the encoder's weights. */
+static weft_status read_artifact_map(struct weft_embedding_step *step, const char *folder,
+                                     uint32_t size, const weft_host *host) {
+    struct weft_checkpoint *checkpoint = NULL;
+    weft_weight *any = NULL;
+    WEFT_TRY(open_weights(&checkpoint, folder, host));
+    weft_status status = weft_checkpoint_any(&any, checkpoint, WEFT_ARTIFACT_MAP);
+    if (status == WEFT_OK && (any->shape.rank != 2 || (size > 0 && any->shape.dim[0] != size))) {
+        char shape[WEFT_SHAPE_TEXT_SIZE];
+        status = weft_fail(host, WEFT_BAD_FILE,
+                           "%s: tensor \"" WEFT_ARTIFACT_MAP
+                           "\": expected [dim, hidden_size], dim being "
+                           "that of artifact.metadata, found %s",
+                           folder, weft_shape_text(any->shape, shape));
+    }
+    if (status == WEFT_OK) {
+        step->kind = WEFT_EMBEDDING_DENSE;
+        step->out = any->shape.dim[0];
+        step->in = any->shape.dim[1];
+        status = weft_checkpoint_weight(&step->weight, checkpoint, WEFT_ARTIFACT_MAP, any->shape);
+    }
+    weft_weight_destroy(&any);
+    weft_checkpoint_close(&checkpoint);
+    return status;
+}
+
+weft_status weft_embedding_read_artifact(struct weft_embedding *embedding, const char *folder,
+                                         const char *path) {
+    const weft_host *host = &embedding->host;
+    json_t *object = NULL;
+    uint32_t size = 0;
+    WEFT_TRY(weft_json_read_with_reals(&object, path, host));
+    const weft_status status = weft_multi_vector_read_artifact(
+        &embedding->multi, &size,
+        &(weft_json_fields){.object = object, .path = path, .host = host});
+    json_decref(object);
+    WEFT_TRY(status);
+    embedding->has_artifact = true;
+    embedding->encoder = weft_strdup(host, folder);
+    embedding->steps = weft_alloc_zero(host, 3, sizeof *embedding->steps);
+    if (!embedding->encoder || !embedding->steps) {
+        return weft_fail_memory(host, "the modules of an embedding");
+    }
+    embedding->step_count = 3;
+    embedding->steps[0].kind = WEFT_EMBEDDING_TOKENS;
+    embedding->steps[2].kind = WEFT_EMBEDDING_NORMALIZE;
+    WEFT_TRY(read_artifact_map(&embedding->steps[1], folder, size, host));
+    return weft_multi_vector_finish(&embedding->multi, host);
+}
+
 /* ---- modules.json ---- */
 
-/* "Pooling" for "sentence_transformers.models.Pooling"; null for another package's module. */
+/* "Pooling" for "sentence_transformers.models.Pooling"; null for another package's module. PyLate's map is the same. */
 static const char *module_name(const char *type) {
     const char *dot = strrchr(type, '.');
-    return dot && strncmp(type, "sentence_transformers.", 22) == 0 ? dot + 1 : NULL;
+    const bool is_known = strncmp(type, "sentence_transformers.", 22) == 0 ||
+                          strcmp(type, "pylate.models.Dense.Dense") == 0;
+    return dot && is_known ? dot + 1 : NULL;
 }
 
 /* A module's folder is below that of modules.json. */
@@ -352,13 +417,15 @@ enum module {
     LAYER_NORM,
     DROPOUT,
     LOGIT_SCORE,
+    MULTI_VECTOR_MASK,
     OTHER
 };
 
 static enum module module_of(const char *type) {
-    static const char *const names[] = {
-        "Transformer", "MLMTransformer", "StaticEmbedding", "Pooling", "SpladePooling",
-        "Normalize",   "Dense",          "LayerNorm",       "Dropout", "LogitScore"};
+    static const char *const names[] = {"Transformer", "MLMTransformer", "StaticEmbedding",
+                                        "Pooling",     "SpladePooling",  "Normalize",
+                                        "Dense",       "LayerNorm",      "Dropout",
+                                        "LogitScore",  "MultiVectorMask"};
     const char *name = module_name(type);
     size_t i = 0;
     while (name && i < COUNT(names) && strcmp(name, names[i]) != 0) {
@@ -372,12 +439,38 @@ static weft_status fail_order(const weft_json_fields *fields) {
         fields, WEFT_UNSUPPORTED, "type",
         "sentence_transformers' Transformer and Pooling, or StaticEmbedding, then "
         "any of Normalize, Dense, LayerNorm and Dropout; or MLMTransformer and "
-        "SpladePooling" WEFT_EMBEDDING_WAY_OUT,
+        "SpladePooling; or of a MultiVectorEncoder Transformer, Dense, MultiVectorMask and "
+        "Normalize" WEFT_EMBEDDING_WAY_OUT,
         json_object_get(fields->object, "type"));
+}
+
+static weft_status read_mask_fields(struct weft_embedding *embedding,
+                                    const weft_json_fields *fields) {
+    return weft_multi_vector_read_mask(&embedding->multi, fields);
+}
+
+/* Behind the encoder of a MultiVectorEncoder; where the mask stands among the others does not matter. */
+static weft_status read_multi_step(struct weft_embedding *embedding, enum module module,
+                                   const char *folder, const weft_json_fields *fields) {
+    if (module == MULTI_VECTOR_MASK && !embedding->multi.masks && !embedding->multi.is_older) {
+        return read_config(embedding, folder, &weft_mask_fields, read_mask_fields);
+    }
+    if (module != DENSE && (module != NORMALIZE || embedding->multi.is_older)) {
+        return fail_order(fields);
+    }
+    embedding->step_count++;
+    if (module == DENSE) {
+        return read_dense(embedding, folder);
+    }
+    newest(embedding)->kind = WEFT_EMBEDDING_NORMALIZE;
+    return check_normalize(embedding, folder);
 }
 
 static weft_status read_step(struct weft_embedding *embedding, enum module module,
                              const char *folder, const weft_json_fields *fields) {
+    if (embedding->multi.is_there) {
+        return read_multi_step(embedding, module, folder, fields);
+    }
     if (module == LOGIT_SCORE) {
         return read_config(embedding, folder, &weft_logit_score_fields, read_score_fields);
     }
@@ -398,7 +491,7 @@ static weft_status read_step(struct weft_embedding *embedding, enum module modul
         return read_layer_norm(embedding, folder);
     default:
         newest(embedding)->kind = WEFT_EMBEDDING_NORMALIZE;
-        return check_normalize(folder, &embedding->host);
+        return check_normalize(embedding, folder);
     }
 }
 
@@ -415,6 +508,9 @@ static weft_status take_encoder(struct weft_embedding *embedding, enum module mo
                                 char *folder) {
     embedding->encoder = folder;
     embedding->predicts = module == MLM_TRANSFORMER;
+    if (embedding->multi.is_there) {
+        embedding->steps[embedding->step_count++].kind = WEFT_EMBEDDING_TOKENS;
+    }
     if (module == STATIC_EMBEDDING) {
         take_static(embedding);
     }
@@ -435,9 +531,11 @@ static weft_status check_place(const struct weft_embedding *embedding, enum modu
                                     "CrossEncoder's folder",
                                     type);
     }
-    return module != OTHER && module != LOGIT_SCORE && is_first == !embedding->encoder
-               ? WEFT_OK
-               : fail_order(fields);
+    const bool fits = embedding->multi.is_there
+                          ? module != DROPOUT && (embedding->encoder || module == TRANSFORMER)
+                          : module != LOGIT_SCORE && module != MULTI_VECTOR_MASK;
+    return module != OTHER && fits && is_first == !embedding->encoder ? WEFT_OK
+                                                                      : fail_order(fields);
 }
 
 static weft_status read_module(struct weft_embedding *embedding, const char *folder,
@@ -448,7 +546,8 @@ static weft_status read_module(struct weft_embedding *embedding, const char *fol
     WEFT_TRY(weft_known_check(&weft_module_fields, fields));
     WEFT_TRY(weft_json_string(&type, fields, "type"));
     WEFT_TRY(weft_json_optional_string(&path, fields, "path"));
-    const enum module module = module_of(type);
+    const bool is_other = strncmp(type, "pylate.", 7) == 0 && !embedding->multi.is_there;
+    const enum module module = is_other ? OTHER : module_of(type);
     WEFT_TRY(check_place(embedding, module, fields));
     if (module == DROPOUT) { /* only training drops values */
         return WEFT_OK;
@@ -469,6 +568,15 @@ static weft_status read_module(struct weft_embedding *embedding, const char *fol
     return status;
 }
 
+/* What PyLate does behind the modules that it names. */
+static weft_status finish_older(struct weft_embedding *embedding) {
+    if (!embedding->multi.is_older) {
+        return WEFT_OK;
+    }
+    embedding->steps[embedding->step_count++].kind = WEFT_EMBEDDING_NORMALIZE;
+    return weft_multi_vector_finish(&embedding->multi, &embedding->host);
+}
+
 static weft_status read_list(struct weft_embedding *embedding, const char *folder, const char *path,
                              const json_t *list) {
     const size_t count = json_array_size(list);
@@ -478,7 +586,7 @@ static weft_status read_list(struct weft_embedding *embedding, const char *folde
         return weft_fail(&embedding->host, WEFT_UNSUPPORTED,
                          "%s: expected at most %u modules, found %zu", path, MOST_MODULES, count);
     }
-    embedding->steps = weft_alloc_zero(&embedding->host, count + 1, sizeof *embedding->steps);
+    embedding->steps = weft_alloc_zero(&embedding->host, count + 2, sizeof *embedding->steps);
     if (!embedding->steps) {
         return weft_fail_memory(&embedding->host, "the modules of an embedding");
     }
@@ -487,6 +595,7 @@ static weft_status read_list(struct weft_embedding *embedding, const char *folde
             embedding, folder,
             &(weft_json_fields){.object = module, .path = path, .host = &embedding->host}));
     }
+    WEFT_TRY(finish_older(embedding));
     if (embedding->is_sparse && !weft_embedding_is_sparse(embedding)) {
         return weft_fail(&embedding->host, WEFT_UNSUPPORTED,
                          "%s: expected MLMTransformer and SpladePooling in a SparseEncoder's "

@@ -16,11 +16,21 @@ weft_status weft_source_parse(struct weft_model_source *source, const weft_host 
                         : weft_fail_memory(host, "a path");
 }
 
+weft_status weft_source_read_generation(struct weft_model_source *source, const weft_host *host) {
+    return source->folder
+               ? weft_source_read_optional(&source->generation, &source->generation_name,
+                                           source->folder, "generation_config.json", host)
+               : WEFT_OK;
+}
+
 void weft_source_clear(struct weft_model_source *source, const weft_host *host) {
     json_decref(source->fields);
     source->fields = NULL;
+    json_decref(source->generation);
+    source->generation = NULL;
     weft_free(host, source->name);
-    source->name = NULL;
+    weft_free(host, source->generation_name);
+    source->name = source->generation_name = NULL;
 }
 
 /* As transformers does: one file, and only where that is not there, the files of an index. */

@@ -16,15 +16,22 @@ struct weft_model_source {
     size_t tokenizer_size;
     const char *label;
     bool encoder; /* the last hidden state is asked for, whatever class the config names */
+    const char *other_tensor; /* among the weights, that somebody else reads; or null */
     /* By weft_source_parse: */
     json_t *fields; /* of the config; nobody changes them */
     char *name;     /* what errors about them begin with, in the host's memory */
+    /* By weft_source_read_generation: generation_config.json, or null, and its name. */
+    json_t *generation;
+    char *generation_name;
 };
 
 /** Parses the config, once for all that read it. Errors as weft_json_parse. */
 weft_status weft_source_parse(struct weft_model_source *source, const weft_host *host);
 
-/** Releases what weft_source_parse made. */
+/** Reads the folder's generation_config.json, if there are both, once for all that read it. Errors as weft_json_read. */
+weft_status weft_source_read_generation(struct weft_model_source *source, const weft_host *host);
+
+/** Releases what these made. */
 void weft_source_clear(struct weft_model_source *source, const weft_host *host);
 
 static inline weft_json_fields weft_source_fields(const struct weft_model_source *source,

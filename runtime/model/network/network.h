@@ -71,6 +71,13 @@ weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
                                const weft_model_inputs *inputs, enum weft_network_end end,
                                struct weft_layer_outputs *outputs);
+/** True if a token has a position of its own: the one that pads has none where positions are counted behind it. */
+bool weft_network_has_place(const struct weft_network *network, int32_t token);
+/**
+ * True if a token behind a sequence's length has a result of its own, up to `length` tokens: that of softmax attention to those before the length, as
+ * transformers computes it for tokens that are masked.
+ */
+bool weft_network_reads_by_length(const struct weft_network *network, uint32_t length);
 /** True if it can be built with states. */
 bool weft_network_is_recurrent(const struct weft_network *network);
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,

@@ -152,12 +152,13 @@ static enum weft_other_tensor other_tensor(const struct weft_network *network, c
 }
 
 /* Refuses unused tensors that would change the result: the file is then not a model of this config.json. */
-static weft_status refuse_other_tensors(const struct weft_network *network) {
+static weft_status refuse_other_tensors(const struct weft_network *network, const char *known) {
     uint32_t unknown = 0;
     const char *first = NULL;
     for (uint32_t i = 0; i < weft_checkpoint_count(network->checkpoint); i++) {
         const char *name = weft_checkpoint_name(network->checkpoint, i);
-        if (is_loaded(network, i) || weft_checkpoint_is_scale(network->checkpoint, i)) {
+        if (is_loaded(network, i) || weft_checkpoint_is_scale(network->checkpoint, i) ||
+            (known && strcmp(name, known) == 0)) {
             continue;
         }
         const enum weft_other_tensor kind = other_tensor(network, name);
@@ -185,7 +186,7 @@ static weft_status load_tensors(struct weft_network *network,
     WEFT_TRY(weft_source_open_checkpoint(&network->checkpoint, source, &network->host));
     weft_status status = load_weights(network);
     if (status == WEFT_OK) {
-        status = refuse_other_tensors(network);
+        status = refuse_other_tensors(network, source->other_tensor);
     }
     network->loaded = network->checkpoint;
     network->checkpoint = NULL;
@@ -299,6 +300,21 @@ weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
                                         .class_name = config->tokenizer_class,
                                         .vocabulary = config->vocab_size};
     return weft_tokenizer_load(tokenizer, folder, &settings, &network->host);
+}
+
+bool weft_network_has_place(const struct weft_network *network, int32_t token) {
+    const uint32_t offset = network->config.embedding.position_offset;
+    return offset == 0 || token != (int32_t)offset - 1;
+}
+
+bool weft_network_reads_by_length(const struct weft_network *network, uint32_t length) {
+    const weft_network_config *config = &network->config;
+    bool has_bands = false;
+    for (uint32_t i = 0; i < config->layers; i++) {
+        has_bands = has_bands || weft_layer_set_has(&config->attention.local, i);
+    }
+    return network->family->mix == weft_layout_attention && !config->causal &&
+           (!has_bands || length <= config->attention.half_width + 1);
 }
 
 bool weft_network_is_recurrent(const struct weft_network *network) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/embedding/embedding.h"
@@ -42,10 +43,13 @@ static void list_poolings(char text[POOLINGS_SIZE], const struct weft_embedding_
 
 static weft_status add_step(weft_receipt *receipt, uint32_t index,
                             const struct weft_embedding_step *step) {
-    static const char *const names[] = {
-        [WEFT_EMBEDDING_POOL] = "pool",     [WEFT_EMBEDDING_HEAD] = "head",
-        [WEFT_EMBEDDING_SPLADE] = "splade", [WEFT_EMBEDDING_NORMALIZE] = "normalize",
-        [WEFT_EMBEDDING_DENSE] = "dense",   [WEFT_EMBEDDING_LAYER_NORM] = "layer norm"};
+    static const char *const names[] = {[WEFT_EMBEDDING_POOL] = "pool",
+                                        [WEFT_EMBEDDING_HEAD] = "head",
+                                        [WEFT_EMBEDDING_TOKENS] = "tokens",
+                                        [WEFT_EMBEDDING_SPLADE] = "splade",
+                                        [WEFT_EMBEDDING_NORMALIZE] = "normalize",
+                                        [WEFT_EMBEDDING_DENSE] = "dense",
+                                        [WEFT_EMBEDDING_LAYER_NORM] = "layer norm"};
     char name[64];
     char poolings[POOLINGS_SIZE];
     char type[POOLINGS_SIZE + 96];
@@ -69,10 +73,52 @@ static weft_status add_step(weft_receipt *receipt, uint32_t index,
     return step->residual ? add_weight(receipt, "dense residual", step->residual) : WEFT_OK;
 }
 
+/* Tokens of a set, hashed as little-endian bytes. */
+static weft_status add_tokens(weft_receipt *receipt, const char *name,
+                              const struct weft_token_set *tokens) {
+    char text[WEFT_DIGEST_TEXT_SIZE];
+    char type[WEFT_DIGEST_TEXT_SIZE + 32];
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    for (uint32_t i = 0; i < tokens->count; i++) {
+        uint8_t bytes[4];
+        weft_store_bytes(bytes, (uint32_t)tokens->at[i], sizeof bytes);
+        weft_sha256_add(&hash, bytes, sizeof bytes);
+    }
+    const weft_digest digest = weft_sha256_end(&hash);
+    snprintf(type, sizeof type, "%u tokens, sha256 %s", tokens->count,
+             weft_digest_text(&digest, text));
+    return weft_receipt_add(receipt, WEFT_RECORD_SETTING, name, type, NULL);
+}
+
+/* Which copies short queries get, and whose vectors count. */
+static weft_status add_multi(weft_receipt *receipt, const struct weft_multi_vector *multi) {
+    static const char *const tasks[] = {[WEFT_EMBED_TASK_NONE] = "no task",
+                                        [WEFT_EMBED_TASK_QUERY] = "queries",
+                                        [WEFT_EMBED_TASK_DOCUMENT] = "documents"};
+    const struct weft_query_expansion *expansion = &multi->expansion;
+    char type[192];
+    snprintf(type, sizeof type, "%s, at most %u and %u tokens, %s%s%s", tasks[multi->task],
+             multi->query_length, multi->document_length, multi->masks ? "masked" : "not masked",
+             multi->skips_queries ? ", queries skip" : "",
+             multi->skips_documents ? ", documents skip" : "");
+    WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "multi-vector", type, NULL));
+    if (expansion->is_there) {
+        snprintf(type, sizeof type, "%s %u of token %d%s%s",
+                 expansion->is_least ? "at least" : "exactly", expansion->length,
+                 (int)expansion->id, expansion->attends ? ", read" : ", not read",
+                 expansion->in_front ? ", in front" : "");
+        WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "expansion", type, NULL));
+    }
+    WEFT_TRY(add_tokens(receipt, "skipped", &multi->skipped));
+    return add_tokens(receipt, "kept", &multi->kept);
+}
+
 static weft_status add_embedding(weft_receipt *receipt, const struct weft_embedding *embedding) {
     for (uint32_t i = 0; i < embedding->step_count; i++) {
         WEFT_TRY(add_step(receipt, i, &embedding->steps[i]));
     }
+    WEFT_TRY(weft_embedding_is_multi(embedding) ? add_multi(receipt, &embedding->multi) : WEFT_OK);
     const uint32_t first = weft_embedding_most_values(embedding);
     if (first > 0) {
         char most[32];

@@ -24,8 +24,8 @@
 #define PARTS_SECOND 100U /* of 10 ms */
 
 struct segment {
-    uint64_t begin, end; /* samples */
-    uint32_t language;   /* or NO_LANGUAGE */
+    uint64_t begin, end, window; /* samples */
+    uint32_t language;           /* or NO_LANGUAGE */
     char *text;
     int32_t *tokens;
     uint32_t count, capacity;
@@ -483,6 +483,7 @@ static weft_status add_segment(weft_transcriber *transcriber, const struct segme
     const weft_host *host = &transcriber->host;
     struct segment segment = {.begin = window->begin,
                               .end = window->end,
+                              .window = window->window,
                               .language = window->language,
                               .count = end - first,
                               .is_cut = window->is_cut};
@@ -573,7 +574,8 @@ static weft_status write_window(weft_transcriber *transcriber, struct segment *w
 }
 
 static weft_status step(weft_transcriber *transcriber) {
-    struct segment window = {.begin = transcriber->at, .end = end_of_window(transcriber)};
+    struct segment window = {
+        .begin = transcriber->at, .end = end_of_window(transcriber), .window = transcriber->at};
     uint64_t next = window.end;
     weft_status status = write_window(transcriber, &window);
     if (status == WEFT_OK) {
@@ -613,6 +615,7 @@ weft_status weft_transcriber_get_segment(const weft_transcriber *transcriber, ui
     const struct segment *found = &transcriber->segments[index];
     *segment = (weft_segment){.begin = found->begin,
                               .end = found->end,
+                              .window = found->window,
                               .language = found->language != NO_LANGUAGE
                                               ? transcriber->rules->languages[found->language].code
                                               : NULL,

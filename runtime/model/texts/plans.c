@@ -133,7 +133,7 @@ void weft_text_plan_fill(const struct weft_text_plan *plan, uint32_t row,
     fill(plan->features, sequence->features, info->input_size, row, used, plan->length);
     fill(plan->positions, sequence->positions, info->position_size, row, used, plan->length);
     if (plan->lengths) {
-        plan->lengths[row] = (int32_t)used;
+        plan->lengths[row] = (int32_t)sequence->read;
     }
 }
 

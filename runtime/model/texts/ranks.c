@@ -76,38 +76,22 @@ struct ranking {
     weft_model *model;
     const weft_rank_params *params;
     weft_text_input *pairs; /* of the query and each text */
-    float *query;           /* its vector */
-    float *values;          /* [count, width] */
+    float *query;           /* its vectors */
+    uint32_t query_count;
+    bool is_multi; /* there may be another number than one of a text */
+    const char *similarity;
+    float *values; /* of pairs: [count] */
     weft_ranked *ranked;
-    uint32_t width;
 };
-
-static weft_status make_room(struct ranking *self) {
-    const weft_host *host = weft_model_host(self->model);
-    const size_t count = self->params->count;
-    self->values = weft_alloc_zero(host, count, self->width * sizeof *self->values);
-    self->ranked = weft_alloc_zero(host, count, sizeof *self->ranked);
-    return self->values && self->ranked ? WEFT_OK : weft_fail_memory(host, "the scores of texts");
-}
-
-static weft_status run_texts(const struct ranking *self, const weft_text_input *texts,
-                             const char *prompt) {
-    const weft_rank_params *params = self->params;
-    return weft_texts_run(self->texts,
-                          weft_texts_run_params(.texts = texts, .count = params->count,
-                                                .batch = params->batch, .prompt = prompt,
-                                                .values = self->values, .cut = params->cut,
-                                                .take = params->take, .user = params->user));
-}
 
 /* By the outputs as they are: sigmoids of large ones are equal. */
 static weft_status rank_pairs(struct ranking *self) {
     const weft_rank_params *params = self->params;
     const weft_host *host = weft_model_host(self->model);
-    self->width = 1;
-    WEFT_TRY(make_room(self));
+    self->values = weft_alloc_zero(host, params->count, sizeof *self->values);
+    self->ranked = weft_alloc_zero(host, params->count, sizeof *self->ranked);
     self->pairs = weft_alloc_zero(host, params->count, sizeof *self->pairs);
-    if (!self->pairs) {
+    if (!self->values || !self->ranked || !self->pairs) {
         return weft_fail_memory(host, "pairs of texts");
     }
     for (uint32_t i = 0; i < params->count; i++) {
@@ -115,7 +99,11 @@ static weft_status rank_pairs(struct ranking *self) {
         self->pairs[i].pair = params->texts[i].text;
         self->pairs[i].pair_size = params->texts[i].size;
     }
-    WEFT_TRY(run_texts(self, self->pairs, NULL));
+    WEFT_TRY(weft_texts_run(self->texts,
+                            weft_texts_run_params(.texts = self->pairs, .count = params->count,
+                                                  .batch = params->batch, .values = self->values,
+                                                  .cut = params->cut, .take = params->take,
+                                                  .user = params->user)));
     for (uint32_t i = 0; i < params->count; i++) {
         self->ranked[i] = (weft_ranked){i, (double)self->values[i]};
     }
@@ -127,45 +115,71 @@ static weft_status rank_pairs(struct ranking *self) {
     return WEFT_OK;
 }
 
+/* Keeps a query's vectors. */
+static weft_status take_query(void *user, const weft_text_output *output) {
+    struct ranking *self = user;
+    const size_t values = (size_t)output->rows * output->width;
+    self->query = weft_alloc_zero(weft_model_host(self->model), values + 1, sizeof *self->query);
+    if (!self->query) {
+        return weft_fail_memory(weft_model_host(self->model), "a query's vectors");
+    }
+    if (values > 0) {
+        memcpy(self->query, output->values, values * sizeof *self->query);
+    }
+    self->query_count = output->rows;
+    return WEFT_OK;
+}
+
 static weft_status embed_query(struct ranking *self) {
-    const weft_host *host = weft_model_host(self->model);
     const char *prompt = NULL;
-    WEFT_TRY(weft_vectors_set_prompt(&prompt, self->model,
-                                     weft_model_role_prompt(self->model, WEFT_TEXT_QUERY)));
-    self->query = weft_alloc_zero(host, self->width, sizeof *self->query);
-    return self->query
-               ? weft_texts_run(self->texts,
-                                weft_texts_run_params(.texts = self->params->query, .count = 1,
-                                                      .prompt = prompt, .values = self->query))
-               : weft_fail_memory(host, "a query's vector");
+    WEFT_TRY(weft_vectors_set_role(&prompt, self->model, WEFT_TEXT_QUERY));
+    return weft_texts_run(self->texts, weft_texts_run_params(.texts = self->params->query,
+                                                             .count = 1, .prompt = prompt,
+                                                             .take = take_query, .user = self));
+}
+
+/* The text's vectors are gone behind the call. */
+static weft_status take_text(void *user, const weft_text_output *output) {
+    struct ranking *self = user;
+    const weft_rank_params *params = self->params;
+    const weft_vector_list query = {self->query, self->query_count};
+    const weft_vector_list text = {output->values, output->rows};
+    self->ranked[output->index] = (weft_ranked){
+        output->index,
+        self->is_multi
+            ? weft_vectors_similarity(self->similarity, &query, &text, output->width)
+            : weft_vector_similarity(self->similarity, self->query, output->values, output->width)};
+    return params->take ? params->take(params->user, output) : WEFT_OK;
 }
 
 static weft_status rank_vectors(struct ranking *self) {
     const weft_rank_params *params = self->params;
+    const weft_host *host = weft_model_host(self->model);
     weft_embed_info info = {0};
     weft_model_info model;
     const char *prompt = NULL;
     WEFT_TRY(weft_model_get_info(self->model, &model));
     if (model.task != WEFT_TASK_EMBED) {
-        return weft_fail(weft_model_host(self->model), WEFT_UNSUPPORTED,
+        return weft_fail(host, WEFT_UNSUPPORTED,
                          "expected a model that gives embeddings, or a cross-encoder, which has "
                          "one label, found task %s",
                          weft_task_name(model.task));
     }
-    self->width = model.embedding_size;
-    WEFT_TRY(make_room(self));
-    WEFT_TRY(embed_query(self));
-    WEFT_TRY(weft_vectors_set_prompt(&prompt, self->model,
-                                     weft_model_role_prompt(self->model, WEFT_TEXT_DOCUMENT)));
-    WEFT_TRY(run_texts(self, params->texts, prompt));
     if (weft_model_parts(self->model).embedding) {
         WEFT_TRY(weft_model_get_embedding(self->model, &info));
     }
-    for (uint32_t i = 0; i < params->count; i++) {
-        self->ranked[i] = (weft_ranked){
-            i, weft_vector_similarity(info.similarity, self->query,
-                                      &self->values[(size_t)i * self->width], self->width)};
+    self->is_multi = model.multi_vector;
+    self->similarity = info.similarity;
+    self->ranked = weft_alloc_zero(host, params->count, sizeof *self->ranked);
+    if (!self->ranked) {
+        return weft_fail_memory(host, "the scores of texts");
     }
+    WEFT_TRY(embed_query(self));
+    WEFT_TRY(weft_vectors_set_role(&prompt, self->model, WEFT_TEXT_DOCUMENT));
+    WEFT_TRY(weft_texts_run(
+        self->texts, weft_texts_run_params(.texts = params->texts, .count = params->count,
+                                           .batch = params->batch, .prompt = prompt,
+                                           .cut = params->cut, .take = take_text, .user = self)));
     weft_rank(self->ranked, params->count);
     return WEFT_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/try.h"
+#include "model/embedding/embedding.h"
 #include "model/network/architecture.h"
 
 static const weft_host *host_of(const struct weft_text_sequences *self) {
@@ -63,7 +64,8 @@ static weft_status encode(struct weft_text_sequences *self, uint32_t text) {
 
 /* ---- sequences ---- */
 
-struct weft_text_row weft_text_row_of(const struct weft_text_sequences *self, uint32_t text) {
+/* As it is without copies. */
+static struct weft_text_row own_row(const struct weft_text_sequences *self, uint32_t text) {
     const weft_text_input *input = &self->params->texts[text];
     const weft_encoding *encoding = &self->encodings[text];
     const bool two = input->pair && self->info.takes_types; /* a single text has no types */
@@ -75,6 +77,40 @@ struct weft_text_row weft_text_row_of(const struct weft_text_sequences *self, ui
                                                 .features = input->features,
                                                 .positions = input->positions,
                                                 .length = input->length};
+}
+
+struct weft_text_row weft_text_row_of(const struct weft_text_sequences *self, uint32_t text) {
+    struct weft_text_row row = own_row(self, text);
+    const struct weft_expanded_text *expanded = self->multi ? &self->expanded[text] : NULL;
+    row.own = row.read = row.length;
+    if (expanded && expanded->tokens) {
+        row.tokens = expanded->tokens;
+        row.length = expanded->length;
+        row.read = self->multi->expansion.attends ? row.length : row.own;
+    }
+    return row;
+}
+
+/* Short queries get their copies. */
+static weft_status expand(struct weft_text_sequences *self, uint32_t text,
+                          const struct weft_text_row *row) {
+    const uint32_t length = weft_multi_vector_length(self->multi, row->length);
+    if (length == row->length) {
+        return WEFT_OK;
+    }
+    if (row->types) {
+        return weft_fail(host_of(self), WEFT_INVALID_ARGUMENT,
+                         "text %u, types: expected null, as the model fills up short queries, "
+                         "found an array",
+                         number_of(self, text));
+    }
+    int32_t *tokens = weft_alloc_zero(host_of(self), length, sizeof *tokens);
+    if (!tokens) {
+        return weft_fail_memory(host_of(self), "the tokens of a query");
+    }
+    weft_multi_vector_expand(tokens, length, self->multi, row->tokens, row->length);
+    self->expanded[text] = (struct weft_expanded_text){tokens, length};
+    return WEFT_OK;
 }
 
 static weft_status check_tokens(const struct weft_text_sequences *self, uint32_t text,
@@ -132,8 +168,10 @@ static weft_status add_item(struct weft_text_sequences *self, uint32_t text,
                             const struct weft_text_row *row) {
     struct weft_batch_item *item = &self->items[text / self->per_item];
     if (text % self->per_item == 0) {
-        *item = (struct weft_batch_item){
-            .length = row->length, .index = text / self->per_item, .has_types = row->types != NULL};
+        *item = (struct weft_batch_item){.length = row->length,
+                                         .index = text / self->per_item,
+                                         .uneven = row->read != row->length,
+                                         .has_types = row->types != NULL};
         return WEFT_OK;
     }
     if (row->length != item->length && !self->info.takes_lengths) {
@@ -153,8 +191,12 @@ static weft_status read_text(struct weft_text_sequences *self, uint32_t text) {
     } else if (self->params->cut) {
         self->params->cut[text] = 0;
     }
-    const struct weft_text_row row = weft_text_row_of(self, text);
+    struct weft_text_row row = weft_text_row_of(self, text);
     WEFT_TRY(check(self, text, &row));
+    if (self->multi) {
+        WEFT_TRY(expand(self, text, &row));
+        row = weft_text_row_of(self, text);
+    }
     return add_item(self, text, &row);
 }
 
@@ -174,9 +216,11 @@ weft_status weft_text_sequences_read(struct weft_text_sequences *self) {
                          count);
     }
     self->item_count = count / self->per_item;
+    self->multi = self->info.multi_vector ? &weft_model_parts(self->model).embedding->multi : NULL;
     self->encodings = weft_alloc_zero(host, count, sizeof *self->encodings);
+    self->expanded = weft_alloc_zero(host, count, sizeof *self->expanded);
     self->items = weft_alloc_zero(host, self->item_count, sizeof *self->items);
-    if (!self->encodings || !self->items) {
+    if (!self->encodings || !self->expanded || !self->items) {
         return weft_fail_memory(host, "the tokens of texts");
     }
     for (uint32_t text = 0; text < count; text++) {
@@ -190,6 +234,10 @@ void weft_text_sequences_clear(struct weft_text_sequences *self) {
     for (uint32_t text = 0; self->encodings && text < self->params->count; text++) {
         weft_encoding_free(self->model, &self->encodings[text]);
     }
+    for (uint32_t text = 0; self->expanded && text < self->params->count; text++) {
+        weft_free(host_of(self), self->expanded[text].tokens);
+    }
     weft_free(host_of(self), self->encodings);
+    weft_free(host_of(self), self->expanded);
     weft_free(host_of(self), self->items);
 }

@@ -6,6 +6,7 @@
 
 #include "core/given.h"
 #include "core/host.h"
+#include "model/embedding/multi_vector.h"
 #include "model/network/architecture.h"
 #include "model/texts/plans.h"
 #include "model/texts/vectors.h"
@@ -132,13 +133,24 @@ static weft_status execute(const struct run *self, struct weft_text_plan *plan,
                            : weft_plan_execute(plan->plan, tensors, count);
 }
 
-static weft_status deliver_one(struct run *self, uint32_t item, const float *values,
+/* Of a model with a vector for each token those that count come first. */
+static uint32_t count_rows(const struct run *self, uint32_t item, float *values,
+                           const struct weft_text_plan *plan) {
+    if (plan->rows > 0 || !self->sequences.multi) {
+        return plan->rows > 0 ? plan->rows : tokens_of(self, item);
+    }
+    const struct weft_text_row row = weft_text_row_of(&self->sequences, item);
+    return weft_multi_vector_keep(values, plan->width, self->sequences.multi, row.tokens,
+                                  row.length, row.own);
+}
+
+static weft_status deliver_one(struct run *self, uint32_t item, float *values,
                                const struct weft_text_plan *plan) {
     const weft_texts_run_params *params = self->params;
     const bool is_text = self->sequences.per_item == 1 && params->texts[item].text;
     const weft_text_output output = {.index = item,
                                      .values = values,
-                                     .rows = plan->rows > 0 ? plan->rows : tokens_of(self, item),
+                                     .rows = count_rows(self, item, values, plan),
                                      .width = plan->width,
                                      .encoding = is_text ? &self->sequences.encodings[item] : NULL};
     if (params->values) {

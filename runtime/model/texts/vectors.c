@@ -30,6 +30,7 @@ struct weft_vectors_state weft_vectors_state(const weft_model *model) {
         state.prompt_tokens = embedding->prompt_tokens;
         state.dimension = embedding->dimension;
         state.max_terms = embedding->max_terms;
+        state.task_of_texts = embed.task;
     }
     return state;
 }
@@ -100,7 +101,8 @@ static bool changes(const weft_model *model, const weft_embed_params *wanted) {
     const struct weft_vectors_state now = weft_vectors_state(model);
     return now.task != WEFT_TASK_EMBED || wanted->pooling != 0 ||
            wanted->normalize != now.normalize || wanted->prompt_tokens != now.prompt_tokens ||
-           wanted->dimension != now.dimension || wanted->max_terms != now.max_terms;
+           wanted->dimension != now.dimension || wanted->max_terms != now.max_terms ||
+           wanted->task != now.task_of_texts;
 }
 
 static weft_status set(const char **prompt, weft_model *model, const char *text,
@@ -114,18 +116,23 @@ static weft_status set(const char **prompt, weft_model *model, const char *text,
     return WEFT_OK;
 }
 
-weft_status weft_vectors_set_prompt(const char **prompt, weft_model *model, const char *name) {
+weft_status weft_vectors_set_role(const char **prompt, weft_model *model, weft_text_role role) {
     const struct weft_vectors_state now = weft_vectors_state(model);
-    weft_embed_params wanted = {
-        .normalize = now.normalize, .dimension = now.dimension, .max_terms = now.max_terms};
-    return set(prompt, model, find_prompt(model, name, false), &wanted);
+    weft_embed_params wanted = {.normalize = now.normalize,
+                                .dimension = now.dimension,
+                                .max_terms = now.max_terms,
+                                .task = role == WEFT_TEXT_QUERY ? WEFT_EMBED_TASK_QUERY
+                                                                : WEFT_EMBED_TASK_DOCUMENT};
+    return set(prompt, model, find_prompt(model, weft_model_role_prompt(model, role), false),
+               &wanted);
 }
 
 weft_status weft_vectors_restore(weft_model *model, const struct weft_vectors_state *state) {
     weft_embed_params wanted = {.normalize = state->normalize,
                                 .prompt_tokens = state->prompt_tokens,
                                 .dimension = state->dimension,
-                                .max_terms = state->max_terms};
+                                .max_terms = state->max_terms,
+                                .task = state->task_of_texts};
     return changes(model, &wanted) ? weft_model_set_embedding(model, &wanted) : WEFT_OK;
 }
 
@@ -134,8 +141,10 @@ weft_status weft_model_set_vectors(const char **prompt, weft_model *model,
     WEFT_ENTER;
     WEFT_GIVEN(weft_model_host(model), prompt, model);
     const weft_vectors_params asked = params ? *params : (weft_vectors_params){0};
-    weft_embed_params wanted = {
-        .normalize = asked.normalize, .dimension = asked.dimension, .max_terms = asked.max_terms};
+    weft_embed_params wanted = {.normalize = asked.normalize,
+                                .dimension = asked.dimension,
+                                .max_terms = asked.max_terms,
+                                .task = asked.task};
     if (asked.pooling) {
         WEFT_TRY(weft_pooling_named(&wanted.pooling, asked.pooling, weft_model_host(model)));
     }

@@ -11,7 +11,8 @@ struct weft_vectors_state {
     bool normalize;
     uint32_t prompt_tokens;
     uint32_t dimension;
-    uint32_t max_terms; /* no plan depends on them */
+    uint32_t max_terms; /* no plan depends on these */
+    weft_embed_task task_of_texts;
 };
 
 struct weft_vectors_state weft_vectors_state(const weft_model *model);
@@ -23,8 +24,8 @@ uint32_t weft_vectors_most_terms(const weft_model *model);
 /** Sets all values of a vector but the first `most` of weft_vector_terms to 0; `room` holds as many. */
 void weft_terms_keep(float *vector, uint32_t width, weft_term *room, uint32_t most);
 
-/** The same pooling and length with another prompt, as in weft_vectors_params. */
-weft_status weft_vectors_set_prompt(const char **prompt, weft_model *model, const char *name);
+/** The same pooling and length, with the prompt of weft_model_role_prompt for the texts of a role. */
+weft_status weft_vectors_set_role(const char **prompt, weft_model *model, weft_text_role role);
 
 /** What a model of vectors was before. */
 weft_status weft_vectors_restore(weft_model *model, const struct weft_vectors_state *state);

@@ -293,14 +293,57 @@ weft_status weft_added_tokens_read(struct weft_added_tokens *tokens, const json_
     return tokens->count > 0 ? make_tables(&reader) : WEFT_OK;
 }
 
+/* ---- changing ---- */
+
+/* Of equal texts the last counts. */
+struct weft_added_token *weft_added_token_find(const struct weft_added_tokens *tokens,
+                                               const char *text, size_t size) {
+    for (uint32_t i = tokens->count; i > 0; i--) {
+        struct weft_added_token *token = &tokens->at[i - 1];
+        if (token->size == size && memcmp(token->text, text, size) == 0) {
+            return token;
+        }
+    }
+    return NULL;
+}
+
+static void clear_tables(struct weft_added_tokens *tokens, const weft_host *host) {
+    weft_free(host, tokens->by_id);
+    weft_piece_trie_clear(&tokens->tries[0], host);
+    weft_piece_trie_clear(&tokens->tries[1], host);
+    memset(tokens->begins, 0, sizeof tokens->begins);
+    tokens->by_id = NULL;
+    tokens->id_count = 0;
+}
+
+weft_status weft_added_tokens_make_special(struct weft_added_tokens *tokens, const char *text,
+                                           size_t size, int32_t id, const weft_host *host) {
+    struct reader reader = {.tokens = tokens, .path = "an added token", .host = host};
+    struct weft_added_token *token = weft_added_token_find(tokens, text, size);
+    if (!token) {
+        if (!weft_grow(host, &tokens->at, tokens->count, &tokens->capacity, sizeof *tokens->at)) {
+            return weft_fail_memory(host, reader.path);
+        }
+        token = &tokens->at[tokens->count++];
+        *token = (struct weft_added_token){.size = size};
+        token->text = copy(text, size, host);
+    }
+    weft_free(host, token->found);
+    token->found = copy(text, size, host);
+    token->found_size = size;
+    token->id = id;
+    token->special = true;
+    token->single_word = token->left = token->right = token->normalized = false;
+    clear_tables(tokens, host);
+    return token->text && token->found ? make_tables(&reader) : weft_fail_memory(host, reader.path);
+}
+
 void weft_added_tokens_clear(struct weft_added_tokens *tokens, const weft_host *host) {
     for (uint32_t i = 0; i < tokens->count; i++) {
         weft_free(host, tokens->at[i].text);
         weft_free(host, tokens->at[i].found);
     }
     weft_free(host, tokens->at);
-    weft_free(host, tokens->by_id);
-    weft_piece_trie_clear(&tokens->tries[0], host);
-    weft_piece_trie_clear(&tokens->tries[1], host);
+    clear_tables(tokens, host);
     *tokens = (struct weft_added_tokens){0};
 }

@@ -43,6 +43,17 @@ weft_status weft_added_tokens_read(struct weft_added_tokens *tokens, const json_
                                    struct weft_budget *budget);
 void weft_added_tokens_clear(struct weft_added_tokens *tokens, const weft_host *host);
 
+/** That of a text, or null. */
+struct weft_added_token *weft_added_token_find(const struct weft_added_tokens *tokens,
+                                               const char *text, size_t size);
+
+/**
+ * Has a text, whose token is `id`, found in texts as it is, wherever it is, and taken for a special token: as transformers'
+ * add_special_tokens does it for a token that is there. Nothing may be encoded meanwhile. WEFT_OUT_OF_HOST_MEMORY, after which the list is of no use.
+ */
+weft_status weft_added_tokens_make_special(struct weft_added_tokens *tokens, const char *text,
+                                           size_t size, int32_t id, const weft_host *host);
+
 /** The token of an id, or null. */
 const struct weft_added_token *weft_added_token_of(const struct weft_added_tokens *tokens,
                                                    int32_t id);

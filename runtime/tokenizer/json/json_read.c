@@ -183,6 +183,35 @@ void weft_json_tokenizer_set_bert(struct weft_json_tokenizer *tokenizer,
     }
 }
 
+int32_t weft_json_tokenizer_find(const struct weft_json_tokenizer *tokenizer, const char *text,
+                                 size_t size) {
+    const struct weft_added_token *added = weft_added_token_find(&tokenizer->added, text, size);
+    return added ? added->id : weft_vocabulary_find(&tokenizer->model.vocabulary, text, size);
+}
+
+/* Whether a token is found in its own text, and as it is: an added one may be looked for in another form. */
+static weft_status is_found(bool *found, struct weft_json_tokenizer *tokenizer, const char *text,
+                            size_t size, int32_t id) {
+    const struct weft_added_token *added = weft_added_token_find(&tokenizer->added, text, size);
+    struct weft_token_list list = {.host = tokenizer->host};
+    *found = !added || (added->found_size == size && memcmp(added->found, text, size) == 0);
+    const weft_status status =
+        *found ? weft_json_tokenizer_encode(tokenizer, &list, text, size) : WEFT_OK;
+    *found = *found && list.count == 1 && list.tokens[0].id == id;
+    weft_free(&tokenizer->host, list.tokens);
+    return status;
+}
+
+weft_status weft_json_tokenizer_make_special(struct weft_json_tokenizer *tokenizer,
+                                             const char *text, size_t size) {
+    const int32_t id = size > 0 ? weft_json_tokenizer_find(tokenizer, text, size) : -1;
+    bool found = id < 0;
+    WEFT_TRY(found ? WEFT_OK : is_found(&found, tokenizer, text, size, id));
+    return found ? WEFT_OK
+                 : weft_added_tokens_make_special(&tokenizer->added, text, size, id,
+                                                  &tokenizer->memory);
+}
+
 const struct weft_templates *weft_json_tokenizer_templates(
     const struct weft_json_tokenizer *tokenizer) {
     return &tokenizer->post.templates;

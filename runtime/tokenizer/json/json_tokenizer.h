@@ -47,6 +47,14 @@ struct weft_token_facts {
 
 struct weft_token_facts weft_json_tokenizer_facts(const struct weft_json_tokenizer *tokenizer);
 
+/** The token whose text this is, an added or one of the model's vocabulary; or -1. */
+int32_t weft_json_tokenizer_find(const struct weft_json_tokenizer *tokenizer, const char *text,
+                                 size_t size);
+
+/** As weft_tokenizer_make_special. */
+weft_status weft_json_tokenizer_make_special(struct weft_json_tokenizer *tokenizer,
+                                             const char *text, size_t size);
+
 /** Tokens that it puts around texts. */
 const struct weft_templates *weft_json_tokenizer_templates(
     const struct weft_json_tokenizer *tokenizer);

@@ -56,6 +56,7 @@ if _TYPE_CHECKING:
         load,
         quantize,
     )
+    from .multi_vector_encoder import MultiVectorEncoder
     from .onnx import from_onnx
     from .op import Launch, Op
     from .ops import *  # noqa: F403
@@ -84,6 +85,7 @@ _PLACES = {name: place for place, names in {
     "graph": ("Graph", "Operand", "Tensor", "Weight"),
     "model": ("Answer", "Classification", "Encoding", "Entity", "Model", "ModelInfo", "Outputs", "Ranked", "Segment",
               "Transcript", "load", "quantize"),
+    "multi_vector_encoder": ("MultiVectorEncoder",),
     "onnx": ("from_onnx",),
     "op": ("Launch", "Op"),
     "plan": ("Plan", "PlanInfo", "Port"),
@@ -103,7 +105,8 @@ if _TYPE_CHECKING:
     __all__ = [
         "Answer", "BadFile", "Cancelled", "Classification", "CompileError", "CrossEncoder", "Device", "DeviceInfo",
         "DeviceLost", "DeviceStats", "DriverError", "Encoding", "Entity", "Found", "Graph", "InvalidArgument", "IoError",
-        "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory",
+        "Launch", "Model", "ModelInfo", "MultiVectorEncoder",
+        "NoDevice", "NotFound", "Op", "Operand", "OutOfDeviceMemory", "OutOfHostMemory",
         "Outputs", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "Program", "ProgramPort", "Ranked", "Receipt", "Record",
         "Segment", "SentenceTransformer", "ShapeMismatch", "SlowDevice", "SparseEncoder", "SparseVectors", "State", "Symbol",
         "Table", "Tensor", "Transcript", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices",

@@ -34,16 +34,22 @@ class Encoder(_drop_in.DropIn):
     def encode_query(self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None,
                      *positional: Any, **how: Any) -> Any:
         """As `encode`, with the prompt "query" where none is named."""
-        if prompt_name is None and prompt is None and "query" in self.prompts:
-            prompt_name = "query"
+        prompt_name = self._role_name("query") if prompt_name is None and prompt is None else prompt_name
         return self.encode(inputs, prompt_name, prompt, *positional, **how)
 
     def encode_document(self, inputs: Any = None, prompt_name: str | None = None, prompt: str | None = None,
                         *positional: Any, **how: Any) -> Any:
         """As `encode`, with the first of the prompts "document", "passage" and "corpus" that is there where none is named."""
-        if prompt_name is None and prompt is None:
-            prompt_name = next((name for name in _DOCUMENT_PROMPTS if name in self.prompts), None)
+        prompt_name = self._role_name("document") if prompt_name is None and prompt is None else prompt_name
         return self.encode(inputs, prompt_name, prompt, *positional, **how)
+
+    def _role_name(self, role: str) -> str | None:
+        """The name of the prompt for queries, or for documents."""
+        return next((name for name in (("query",) if role == "query" else _DOCUMENT_PROMPTS) if name in self.prompts), None)
+
+    def _role_prompt(self, role: str) -> str:
+        """The prompt itself."""
+        return self._prompt(self._role_name(role), None)
 
     @staticmethod
     def _texts_of(inputs: Any, more: dict[str, Any]) -> tuple[list[str], bool]:

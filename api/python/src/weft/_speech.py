@@ -40,6 +40,8 @@ class Segment:
     """Of the text, with its time stamps."""
     is_cut: bool
     """Whether it has as many tokens as it may, and goes on."""
+    window: float
+    """Where the window begins in which it is said, in seconds."""
 
     def __str__(self) -> str:
         return f"[{self.begin:.1f} to {self.end:.1f} s] {harmless(self.text).strip()}"
@@ -230,7 +232,8 @@ class Run:
                 self._index += 1
                 tokens = tuple(ffi.unpack(found.tokens, found.token_count)) if found.token_count else ()
                 segments.append(Segment(found.begin / one.rate, found.end / one.rate, text_of(found.text),
-                                        text_of(found.language) or None, tokens, bool(found.is_cut)))
+                                        text_of(found.language) or None, tokens, bool(found.is_cut),
+                                        found.window / one.rate))
         return segments
 
     def __iter__(self) -> Iterator[Segment]:

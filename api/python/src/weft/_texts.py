@@ -261,14 +261,14 @@ def prompts_of(model: Model) -> dict[str, str]:
 
 
 def set_vectors(model: Model, pooling: str | None, normalize: bool, prompt: str | None, prompt_is_text: bool = False,
-                dimension: int = 0, max_terms: int = 0) -> str:
+                dimension: int = 0, max_terms: int = 0, task: int = 0) -> str:
     """Has the model make such vectors, and gives the prompt's text."""
     if "\0" in (prompt or ""):
         raise errors.InvalidArgument("prompt: expected a text without zeros, found one with")
     names = [ffi.NULL if name is None else ffi.new("char[]", name.encode()) for name in (pooling, prompt)]
     params = ffi.new("weft_vectors_params *", {"pooling": names[0], "normalize": normalize, "prompt": names[1],
                                                "prompt_is_text": prompt_is_text, "dimension": dimension,
-                                               "max_terms": max_terms})
+                                               "max_terms": max_terms, "task": task})
     text = ffi.new("char **")
     with model._handle.lock:
         check(lib.weft_model_set_vectors(text, model._handle.get(), params))
@@ -286,6 +286,9 @@ def vectors(model: Model, texts: Sequence[str], prompt: str | None, batch_size: 
     if model.info.task != "embed" and pooling is None:
         raise errors.Unsupported(f"expected a model that gives embeddings, found task {model.info.task}, and no modules.json "
                                  "that says how: pooling=\"mean\", for example, does")
+    if model.info.multi_vector:
+        raise errors.Unsupported("expected a model that gives a text one vector, found one with a vector for each token "
+                                 "(ColBERT): embed_multi() and weft.MultiVectorEncoder are for it")
     with model._texts_lock:
         text = set_vectors(model, pooling, normalize, prompt, prompt_is_text, dimension)
         inputs, cut = _inputs_of(model, texts, prompt=text)

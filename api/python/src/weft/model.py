@@ -22,6 +22,7 @@ from . import (
     _generation,
     _images,
     _inputs,
+    _multi,
     _outputs,
     _pairs,
     _sparse,
@@ -73,6 +74,8 @@ class ModelInfo:
     hidden_size: int
     embedding_size: int
     """Values of a text's vector; 0: the task is not embed."""
+    multi_vector: bool
+    """Whether a text has a vector for each token that counts: `embed_multi`."""
     intermediate_size: int
     vocabulary: int
     """0: the input is vectors, of `input_size` channels, or images."""
@@ -176,7 +179,7 @@ class Model:
         self._rules: _images.Rules | None = None
         self._runner: _texts.Runner | None = None
         self._transcribers = _speech.Transcribers()
-        self._vectors: tuple[int, bool, int, int] | None = None  # how plans make vectors
+        self._vectors: tuple[int, bool, int, int, int] | None = None  # how plans make vectors
         self._texts_lock = _core.Lock()
         self.info: ModelInfo
         """What it is."""
@@ -452,6 +455,29 @@ class Model:
         with _progress(len(several), progress) as done:
             return _sparse.embed(self, several, prompt, batch_size, most, done)
 
+    def embed_multi(self, texts: str | Iterable[str], *, task: str | None = None, prompt: str | None = None,
+                    batch_size: int | None = None, normalize: bool = False,
+                    progress: bool | None = None) -> F32 | list[F32]:
+        """Of each text a vector for each token that counts, f32 [n, d], of one text that alone: of a folder of
+        sentence-transformers' MultiVectorEncoder, of PyLate, or of ColBERT. Each has the bits that it has alone, on every
+        device.
+
+        Args:
+            texts: one or many.
+            task: query or document, which says to how many tokens texts are cut, whether they are filled up, and which vectors
+                count; None: those that count of a document, and the tokenizer's length.
+            prompt: as of `embed`; of a task also that of `prompts` for it: "query", "document".
+            batch_size: how many run at once, at most; no bit depends on it.
+            normalize: as of `embed`.
+            progress: as of a call.
+        """
+        several = [texts] if isinstance(texts, str) else list(_inputs.several(texts))
+        if batch_size is not None:
+            _checks.whole(batch_size, "batch_size", 1)
+        with _progress(len(several), progress) as done:
+            found = _multi.embed(self, several, task, prompt, batch_size, normalize, done)
+        return found[0] if isinstance(texts, str) else found
+
     def terms(self, vectors: SparseVectors, *, top: int | None = None) -> list[list[tuple[str | None, float]]]:
         """The tokens of each sparse vector, as the vocabulary has them, with their weights: the largest first. None stands for
         a value behind the vocabulary.
@@ -560,7 +586,7 @@ class Model:
             if lib.weft_model_get_embedding(self._handle.get(), embed) != lib.WEFT_OK:
                 _core.forget()  # a program: what it makes is fixed
                 return
-            vectors = (embed.pooling, embed.normalizes, embed.prompt_tokens, embed.dimension)
+            vectors = (embed.pooling, embed.normalizes, embed.prompt_tokens, embed.dimension, embed.task)
             if vectors == self._vectors:
                 return
             self._vectors = vectors

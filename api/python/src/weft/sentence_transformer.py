@@ -54,6 +54,9 @@ class SentenceTransformer(_encoders.Encoder):
             revision=revision, local_files_only=local_files_only, token=use_auth_token if token is None else token)
         if self._embed_info().sparse:
             raise errors.Unsupported("expected dense vectors, found a folder of sparse ones: weft.SparseEncoder is for it")
+        if self.model.info.multi_vector:
+            raise errors.Unsupported("expected one vector of a text, found a folder with one for each token: "
+                                     "weft.MultiVectorEncoder is for it")
         self._pooling = self._default_pooling()
         self.similarity_fn_name = similarity_fn_name
         own = self._embed_info().dimension

@@ -44,9 +44,11 @@ class Served:
             raise errors.Unsupported(f"{name}: expected a model of texts, found a program without a task")
         self.model = model
         self.writes = model.info.task == "causal_lm" and making.pooling is None
-        self._vectors = Vectors(model, making.pooling, making.normalize) if not self.writes and (
+        has_one = not self.writes and not model.info.multi_vector
+        self._vectors = Vectors(model, making.pooling, making.normalize) if has_one and (
             model.info.task == "embed" or making.pooling is not None) else None
-        self._ranks = self._vectors is not None or (model.info.task in ("classify", "regress") and model.info.label_count == 1)
+        self._ranks = self._vectors is not None or model.info.multi_vector or (
+            model.info.task in ("classify", "regress") and model.info.label_count == 1)
         self.hears = model.info.task == "text_to_text" and model.info.input_size > 0
         self._check()
         self.prompts = _texts.prompts_of(model) if self._vectors is not None else {}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .worker import Job
 
 KEY = "speech"
+_FRAMES = 100  # of 10 ms in a second: what OpenAI counts windows by
 FORMATS = ("json", "text", "srt", "verbose_json", "vtt")
 
 
@@ -72,8 +73,8 @@ def _subtitles(segments: Sequence[Segment], kind: str) -> str:
 
 
 def _verbose(segments: Sequence[Segment], text: str, asked: Asked, seconds: float) -> dict[str, Any]:
-    rows = [{"id": number, "seek": 0, "start": one.begin, "end": one.end, "text": one.text, "tokens": list(one.tokens),
-             "temperature": 0.0} for number, one in enumerate(segments)]
+    rows = [{"id": number, "seek": round(one.window * _FRAMES), "start": one.begin, "end": one.end, "text": one.text,
+             "tokens": list(one.tokens), "temperature": 0.0} for number, one in enumerate(segments)]
     return {"task": "translate" if asked.translates else "transcribe", "language": segments[0].language, "duration": seconds,
             "text": text, "segments": rows}
 
