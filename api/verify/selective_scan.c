@@ -72,9 +72,9 @@ static weft_array mix_selective_scan(weft_case *c, const weft_array *x, const vo
     const struct operands o = operands_of(c, x, params ? params : &none);
     weft_tensor tensor = {0};
     double *y;
-    const weft_status status = WEFT_CASE_ADD(
-        c, weft_graph_selective_scan(&tensor, c->graph, x[X].tensor, x[DELTA].tensor, x[A].tensor,
-                                     x[B].tensor, x[C].tensor, params));
+    const weft_status status =
+        WEFT_CASE_ADD(c, weft_graph_selective_scan(&tensor, c->graph, x[X].tensor, x[DELTA].tensor,
+                                                   x[A].tensor, x[B].tensor, x[C].tensor, params));
     const weft_array made = weft_case_made(c, status, tensor, x[X].shape, false, &y);
     double *last = y ? weft_case_scratch(c, (uint64_t)o.batch * o.states * o.channels) : NULL;
     if (last) {
@@ -230,10 +230,10 @@ static void make_operands(weft_array x[STATE], weft_case *c, const struct row *r
 static weft_selective_scan_params params_of(weft_case *c, const struct row *row, weft_tensor skip) {
     weft_selective_scan_params params = {.skip = skip};
     if (row->has_state) {
-        params.state = weft_case_input(c, "state",
-                                       weft_shape_of(row->batch, row->states, row->channels),
-                                       WEFT_VALUES_UNIT)
-                           .tensor;
+        params.state =
+            weft_case_input(c, "state", weft_shape_of(row->batch, row->states, row->channels),
+                            WEFT_VALUES_UNIT)
+                .tensor;
     }
     if (row->has_lengths) {
         params.lengths =

@@ -122,8 +122,7 @@ static weft_status add_with_last(weft_tensor out[2], weft_graph *graph,
                                  const weft_selective_scan_params *given) {
     weft_tensor made = {0};
     WEFT_TRY(add(&made, graph, operands, given, true));
-    const struct sizes s =
-        sizes_of(graph, &graph->nodes[weft_graph_producer(graph, made.id)]);
+    const struct sizes s = sizes_of(graph, &graph->nodes[weft_graph_producer(graph, made.id)]);
     return weft_take_both(out, graph, made, weft_shape_of(s.batch, s.n, s.channels),
                           weft_shape_of(s.batch, s.states, s.channels));
 }
@@ -155,8 +154,8 @@ static weft_status check_ranks(const weft_graph *graph, const struct weft_node *
 static weft_status check_operands(const weft_graph *graph, const struct weft_node *node,
                                   const struct sizes *s) {
     const weft_shape of_states = weft_shape_of(s->batch, s->n, s->states);
-    WEFT_TRY(weft_expect_shape(graph, node, DELTA, "delta",
-                               weft_shape_of(s->batch, s->n, s->channels)));
+    WEFT_TRY(
+        weft_expect_shape(graph, node, DELTA, "delta", weft_shape_of(s->batch, s->n, s->channels)));
     WEFT_TRY(weft_expect_shape(graph, node, at(node, WRITES), "b", of_states));
     WEFT_TRY(weft_expect_shape(graph, node, at(node, READS), "c", of_states));
     WEFT_TRY(weft_expect_shape(graph, node, RATES, "a",
@@ -240,27 +239,26 @@ static struct steps steps_of(struct weft_lowering *lowering, const struct weft_n
     return (struct steps){
         .sizes = s,
         .ends = params->with_last ? BEHIND_RESULT : NOWHERE,
-        .args = {
-            .bind = {.values = values,
-                     .deltas = weft_lower_value(lowering, node->input[DELTA]),
-                     .rates = weft_lower_value(lowering, node->input[RATES]),
-                     .writes = weft_lower_value(lowering, node->input[at(node, WRITES)]),
-                     .reads = weft_lower_value(lowering, node->input[at(node, READS)]),
-                     .counted = counted != WEFT_NO_STORAGE ? counted : values,
-                     .state = result,
-                     .result = result},
-            .push = {.sequences = s.batch,
-                     .n = s.n,
-                     .channels = s.channels,
-                     .states = s.states,
-                     .stride = s.results + (params->with_last ? s.all : 0),
-                     .last = s.results,
-                     .counts = is_step(node)                ? POSITIONS_COUNT
-                               : counted != WEFT_NO_STORAGE ? LENGTHS_COUNT
-                                                            : ALL},
-            .constant = {.skip = s.skip,
-                         .slots = slots_of(s.states),
-                         .rest = s.states % STRANDS != 0}}};
+        .args = {.bind = {.values = values,
+                          .deltas = weft_lower_value(lowering, node->input[DELTA]),
+                          .rates = weft_lower_value(lowering, node->input[RATES]),
+                          .writes = weft_lower_value(lowering, node->input[at(node, WRITES)]),
+                          .reads = weft_lower_value(lowering, node->input[at(node, READS)]),
+                          .counted = counted != WEFT_NO_STORAGE ? counted : values,
+                          .state = result,
+                          .result = result},
+                 .push = {.sequences = s.batch,
+                          .n = s.n,
+                          .channels = s.channels,
+                          .states = s.states,
+                          .stride = s.results + (params->with_last ? s.all : 0),
+                          .last = s.results,
+                          .counts = is_step(node)                ? POSITIONS_COUNT
+                                    : counted != WEFT_NO_STORAGE ? LENGTHS_COUNT
+                                                                 : ALL},
+                 .constant = {.skip = s.skip,
+                              .slots = slots_of(s.states),
+                              .rest = s.states % STRANDS != 0}}};
 }
 
 /* Of an invocation's loops for a token, at most. */
@@ -283,8 +281,8 @@ static void lower_piece(struct weft_lowering *lowering, struct steps *steps, uin
     const double tokens = (double)s->batch * count;
     dispatch->turns = count * turns_of_token(steps);
     dispatch->flops = tokens * OPERATIONS * s->all;
-    dispatch->bytes = 4.0 * (tokens * (3.0 * s->channels + 2.0 * s->states) +
-                             (2.0 * s->batch + 1.0) * s->all);
+    dispatch->bytes =
+        4.0 * (tokens * (3.0 * s->channels + 2.0 * s->states) + (2.0 * s->batch + 1.0) * s->all);
 }
 
 static bool is_countable(struct weft_lowering *lowering, const struct steps *steps) {

@@ -92,5 +92,6 @@ static weft_status take(weft_tensor *out, weft_graph *graph, weft_tensor made, u
 weft_status weft_take_both(weft_tensor out[2], weft_graph *graph, weft_tensor made,
                            weft_shape results, weft_shape states) {
     WEFT_TRY(take(&out[0], graph, made, 0, results));
-    return take(&out[1], graph, made, (uint32_t)(weft_shape_elements(results) / results.dim[0]), states);
+    return take(&out[1], graph, made, (uint32_t)(weft_shape_elements(results) / results.dim[0]),
+                states);
 }

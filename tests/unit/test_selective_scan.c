@@ -48,9 +48,9 @@ struct text {
 
 /* Elements of a token; 0: the operand is no token's. */
 static uint32_t width_of(const struct text *t, uint32_t operand) {
-    return operand == A || operand == SKIP         ? 0
-           : operand == B || operand == C          ? t->states
-                                                   : t->channels;
+    return operand == A || operand == SKIP ? 0
+           : operand == B || operand == C  ? t->states
+                                           : t->channels;
 }
 
 static void make_text(struct text *t) {
@@ -274,10 +274,10 @@ WEFT_TEST_ON_GRAPH(steps_are_checked, f) {
     const weft_step step = {.state = "state", .position = position};
     const weft_step nameless = {.position = position};
     weft_tensor y;
-#define REFUSED(status, x, b, step, params, ...)                                              \
-    WEFT_EXPECT_FAILURE(                                                                      \
-        f, status, weft_graph_selective_scan_step(&y, f->graph, x, x, a, b, b, step, params), \
-        __VA_ARGS__)
+#define REFUSED(status, x, b, step, params, ...)                                                   \
+    WEFT_EXPECT_FAILURE(f, status,                                                                 \
+                        weft_graph_selective_scan_step(&y, f->graph, x, x, a, b, b, step, params), \
+                        __VA_ARGS__)
     REFUSED(WEFT_INVALID_ARGUMENT, x, b, &nameless, NULL, "selective_scan_step",
             "the name of a state");
     REFUSED(WEFT_INVALID_ARGUMENT, x, b, &step, weft_selective_scan_params(.state = state),

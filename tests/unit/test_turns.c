@@ -161,11 +161,10 @@ WEFT_TEST_ON_GRAPH(test_scans_have_no_end, f) {
     struct weft_test_run run = weft_test_begin(f->device);
     const weft_shape of_x = weft_shape_of(1, STEPS, 1), of_states = weft_shape_of(1, STEPS, STATES);
     weft_tensor out;
-    assert_ok(weft_graph_selective_scan(&out, run.graph, weft_test_feed(&run, "x", of_x, x),
-                                        weft_test_feed(&run, "delta", of_x, x),
-                                        weft_test_feed(&run, "a", weft_shape_of(STATES, 1), a),
-                                        weft_test_feed(&run, "b", of_states, x),
-                                        weft_test_feed(&run, "c", of_states, x), NULL));
+    assert_ok(weft_graph_selective_scan(
+        &out, run.graph, weft_test_feed(&run, "x", of_x, x), weft_test_feed(&run, "delta", of_x, x),
+        weft_test_feed(&run, "a", weft_shape_of(STATES, 1), a),
+        weft_test_feed(&run, "b", of_states, x), weft_test_feed(&run, "c", of_states, x), NULL));
     weft_test_execute_to(&run, out, y);
     for (uint32_t i = 0; i < STEPS; i++) {
         assert_true(y[i] == (float)((i + 1) * STATES));

@@ -345,5 +345,6 @@ OPS = {
     "fourier": lambda x: np.fft.fft2(x).real, "fft": lambda x: parts(np.fft.fft(whole(x))),
     "rfft": lambda x: parts(np.fft.rfft(x)), "irfft": lambda x, n: np.fft.irfft(whole(x), n),
     "ifft": lambda x: parts(np.fft.ifft(whole(x))), "rope": rope, "conv": conv, "conv1d": conv1d, "pool": pool,
-    "gated_state": gated_state, "selective_scan": selective_scan, "recurrence": recurrence, "gather_last": lambda x, lengths: x[np.arange(len(x)), lengths - 1],
+    "gated_state": gated_state, "selective_scan": selective_scan, "recurrence": recurrence,
+    "gather_last": lambda x, lengths: x[np.arange(len(x)), lengths - 1],
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # weft-test: long
-"""Modules with transformers' Mamba inside: its selective scan is one node for any length, though its fallback is a loop over tokens."""
+"""Modules with transformers' Mamba inside: its scan is one node for any length, though the fallback goes through the tokens."""
 
 import copy
 import sys
@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pytest
 import torch
-import transformers
 
 import program_reference
 import weft

@@ -62,8 +62,7 @@ static weft_status read_channels(struct mamba *mamba, uint32_t hidden,
     int64_t expand = 2;
     WEFT_TRY(weft_json_optional_integer(&expand, json, "expand", 1, 65536));
     int64_t channels = expand * hidden;
-    WEFT_TRY(
-        weft_json_optional_integer(&channels, json, "intermediate_size", 1, MOST_CHANNELS));
+    WEFT_TRY(weft_json_optional_integer(&channels, json, "intermediate_size", 1, MOST_CHANNELS));
     mamba->channels = (uint32_t)channels;
     return channels <= MOST_CHANNELS
                ? WEFT_OK
@@ -122,9 +121,8 @@ static weft_tensor take(struct weft_builder *builder, weft_tensor x, const struc
     x = weft_build_channels(builder, x, first, count);
     return mamba->normed
                ? weft_build_part_norm(builder, x,
-                                      &(struct weft_part_norm){.channels = count,
-                                                               .parts = 1,
-                                                               .epsilon = mamba->epsilon})
+                                      &(struct weft_part_norm){
+                                          .channels = count, .parts = 1, .epsilon = mamba->epsilon})
                : x;
 }
 

@@ -18,7 +18,8 @@ from .check import Called, check_mutations, unchanged
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
 # They have filled ROWS.
-assert arithmetic and fourier and functions and mixers and movement and networks and recurrent and resampling and scatter and selective
+assert arithmetic and fourier and functions and mixers and movement and networks and recurrent and resampling and scatter
+assert selective
 
 _MOST_ROUNDS = 6  # of decomposing what has no row
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mamba's selective scan in transformers' models, whose fallback goes through the tokens one by one: PyTorch would unroll it."""
+"""Mamba's selective scan in transformers' models, whose fallback goes through the tokens: PyTorch would unroll it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def _scan(r: Reader, x: Any, delta: Any, a: Any, b: Any, c: Any, skip: Any) -> l
     if skip is not None:
         rates = build.concat([rates, build.reshape(r.value(skip), [1, channels])], 0)
     batch, count = x.shape[0], x.shape[1] * channels
-    both = build.program.node("selective_scan", [x, delta, rates, b, c], "f32", [batch, count + states * channels], with_last=True)
+    both = build.program.node("selective_scan", [x, delta, rates, b, c], "f32", [batch, count + states * channels],
+                              with_last=True)
     y = build.reshape(build.slice(both, 1, 0, count), x.shape)
     last = build.reshape(build.slice(both, 1, count, states * channels), [batch, states, channels])
     return [build.swap(y, 1, 2), build.swap(last, 1, 2)]
