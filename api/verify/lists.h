@@ -79,6 +79,8 @@
     ROW(recurrence)               \
     ROW(gated_state)              \
     ROW(gated_state_step)         \
+    ROW(selective_scan)           \
+    ROW(selective_scan_step)      \
     ROW(conv)                     \
     ROW(pool)                     \
     ROW(rfft)                     \
@@ -146,6 +148,7 @@
     ROW(conv1d)                \
     ROW(recurrence)            \
     ROW(gated_state)           \
+    ROW(selective_scan)        \
     ROW(conv)                  \
     ROW(pool)                  \
     ROW(rfft)                  \

@@ -100,6 +100,8 @@ static float in_range(weft_operand_range range, float x, uint64_t i, uint32_t co
         return x + 1.25F;
     case WEFT_RANGE_UNIT:
         return 0.5F * x + 0.5F;
+    case WEFT_RANGE_DECAYS:
+        return 0.5F * x - 0.5F;
     case WEFT_RANGE_POWERS:
         return i * i % 7 == 1 ? 2.0F : 0.0F;
     case WEFT_RANGE_STEPS:
@@ -199,6 +201,8 @@ weft_array weft_sheet_in_range(weft_case *c, const weft_operand *operand, weft_a
         return weft_case_affine(c, x, 1.0F, 1.25F);
     case WEFT_RANGE_UNIT:
         return weft_case_activate(c, x, WEFT_ACTIVATION_SIGMOID);
+    case WEFT_RANGE_DECAYS:
+        return weft_case_affine(c, weft_case_activate(c, x, WEFT_ACTIVATION_SIGMOID), -1.0F, 0.0F);
     default:
         return x;
     }

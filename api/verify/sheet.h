@@ -60,6 +60,7 @@ typedef enum weft_operand_range {
     WEFT_RANGE_ANY = 0,
     WEFT_RANGE_POSITIVE, /* above 0: features */
     WEFT_RANGE_UNIT,     /* from 0 to 1: rates */
+    WEFT_RANGE_DECAYS,   /* from -1 to 0: of exponents */
     WEFT_RANGE_POWERS,   /* a few 2, else 0 */
     WEFT_RANGE_STEPS     /* 1, 1.25, 1.5 …, for each row */
 } weft_operand_range;

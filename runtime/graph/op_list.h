@@ -72,6 +72,8 @@
     X(recurrence)            \
     X(gated_state)           \
     X(gated_state_step)      \
+    X(selective_scan)        \
+    X(selective_scan_step)   \
     X(conv)                  \
     X(pool)                  \
     X(rfft)                  \
@@ -108,6 +110,7 @@
     X(fast_weight_update)     \
     X(recurrence_cell)        \
     X(gated_state_steps)      \
+    X(selective_scan_steps)   \
     X(circulant)              \
     X(rms_norm)               \
     X(random_row_maximum)     \

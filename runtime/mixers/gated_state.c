@@ -98,24 +98,14 @@ static struct sizes sizes_of(const weft_graph *graph, const struct weft_node *no
     return s;
 }
 
-/* Takes the results and the states out of what the node gives. */
-static weft_status take_both(weft_tensor out[2], weft_graph *graph, weft_tensor made,
-                             const struct sizes *s) {
-    WEFT_TRY(weft_graph_slice(&out[0], graph, made, 1, 0, s->results, 1));
-    WEFT_TRY(weft_graph_reshape(&out[0], graph, out[0],
-                                weft_shape_of(s->batch, s->n, s->read * s->columns)));
-    WEFT_TRY(weft_graph_slice(&out[1], graph, made, 1, s->results, s->states, 1));
-    return weft_graph_reshape(&out[1], graph, out[1],
-                              weft_shape_of(s->batch, s->heads, s->rows, s->columns));
-}
-
 static weft_status add_with_last(weft_tensor out[2], weft_graph *graph, const weft_tensor qkv[3],
                                  const weft_gated_state_params *params) {
     weft_tensor made = {0};
     WEFT_TRY(add(&made, graph, qkv, params, true));
     const struct weft_node *node = &graph->nodes[weft_graph_producer(graph, made.id)];
     const struct sizes s = sizes_of(graph, node);
-    return take_both(out, graph, made, &s);
+    return weft_take_both(out, graph, made, weft_shape_of(s.batch, s.n, s.read * s.columns),
+                          weft_shape_of(s.batch, s.heads, s.rows, s.columns));
 }
 
 weft_status weft_graph_gated_state_with_last(weft_tensor out[2], weft_graph *graph, weft_tensor q,

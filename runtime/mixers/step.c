@@ -2,6 +2,8 @@
 /* Checks and nodes that the steps of weft/decode.h share. */
 #include "mixers/step.h"
 
+#include <weft/movement.h>
+
 #include "core/try.h"
 #include "mixers/qkv.h"
 
@@ -78,4 +80,18 @@ weft_status weft_step_infer(const weft_graph *graph, struct weft_node *node, wef
     *dtype = WEFT_F32;
     *shape = *weft_node_shape(graph, node, 2);
     return WEFT_OK;
+}
+
+static weft_status take(weft_tensor *out, weft_graph *graph, weft_tensor made, uint32_t first,
+                        weft_shape shape) {
+    const uint32_t count = (uint32_t)(weft_shape_elements(shape) / shape.dim[0]);
+    WEFT_TRY(weft_graph_slice(out, graph, made, 1, first, count, 1));
+    return weft_graph_reshape(out, graph, *out, shape);
+}
+
+weft_status weft_take_both(weft_tensor out[2], weft_graph *graph, weft_tensor made,
+                           weft_shape results, weft_shape states) {
+    WEFT_TRY(take(&out[0], graph, made, 0, results));
+    return take(&out[1], graph, made, (uint32_t)(weft_shape_elements(results) / results.dim[0]),
+                states);
 }

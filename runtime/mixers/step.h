@@ -49,6 +49,13 @@ weft_status weft_step_infer(const weft_graph *graph, struct weft_node *node, wef
                             weft_shape *shape);
 
 /**
+ * Takes results and states out of what a node gives behind one another, [B, elements of both]: out[0] with the shape of the results
+ * and out[1] with that of the states. Errors: those of weft_graph_slice and weft_graph_reshape.
+ */
+weft_status weft_take_both(weft_tensor out[2], weft_graph *graph, weft_tensor made,
+                           weft_shape results, weft_shape states);
+
+/**
  * Elements of the state of linear attention over a sequence whose call has passed weft_check_step: `factor` features for
  * each channel of q and k.
  */

@@ -202,6 +202,7 @@ static const char *const node_texts[] = {
     "'op':'flt_features','inputs':['$1','w8','w8'],'side':'key','heads':$H,'scale':1",
     "'op':'gated_state','inputs':['$1','$1','$1','','','$1','','','$L'],'heads':$H,'q_heads':$H,"
     "'k_heads':$H,'scale':1,'erase_first':$F,'read_first':$F,'with_last':$F",
+    "'op':'selective_scan','inputs':['$1','$1','w8','$1','$1','','$L'],'with_last':$F",
     "'op':'recurrence','inputs':['$1','w8','v8','','$L'],'cell':'relu','reverse':$F",
     "'op':'reduce','inputs':['$1','$L'],'kind':'$r','axes':$A,'keep_axes':$F",
     "'op':'reduce','inputs':['$1'],'kind':'$r','axes':[1],'keep_axes':false",

@@ -31,6 +31,7 @@ def keeps(r, x):
         lambda: {"op": "conv1d", "inputs": [x, "taps", "v8", lengths], "causal": flag},
         lambda: {"op": "gated_state", "inputs": [x, x, x, "", "", x, "", "", lengths], "heads": heads, "q_heads": heads,
                  "k_heads": heads, "scale": 0, "read_first": flag},
+        lambda: {"op": "selective_scan", "inputs": [x, x, "w8", x, x, "", lengths]},
         lambda: {"op": "recurrence", "inputs": [x, "w8", "v8", "", lengths], "cell": r.choice(["tanh", "relu"]), "reverse": flag},
         lambda: {"op": "matmul", "inputs": [x, "w8"], "alpha": 1, "transpose_b": flag},
         lambda: {"op": "mask", "inputs": [x, "lengths"]},

@@ -39,7 +39,8 @@ OPTIONAL = {
     "weft_lower_table": {"user"},
     "weft_transcriber_create": {"plan"},
 } | {f"weft_graph_{op}_step": {"params"} for op in (
-    "linear_attention", "kernel_attention", "cosformer", "fast_weight", "banded_attention", "conv1d", "toeplitz", "gated_state")}
+    "linear_attention", "kernel_attention", "cosformer", "fast_weight", "banded_attention", "conv1d", "toeplitz", "gated_state",
+    "selective_scan")}
 
 
 def optional(function: declarations.Function, parameter: declarations.Field) -> bool:

@@ -10,6 +10,7 @@ NO_TOKENS = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
 GPT2 = {"vocab_size": 32, "n_embd": 8, "n_layer": 2, "n_head": 2, "n_positions": 24, **NO_TOKENS}
 LLAMA = {**make_encoder_goldens.SIZES, **NO_TOKENS, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4}
 
+MAMBA = {"vocab_size": 32, "hidden_size": 8, "num_hidden_layers": 2, "state_size": 6, "time_step_rank": 3, **NO_TOKENS}
 MAMBA2 = {"vocab_size": 32, "hidden_size": 8, "num_hidden_layers": 2, "num_heads": 4, "head_dim": 4, "state_size": 6,
           "n_groups": 2, **NO_TOKENS}
 HYBRID = {**LLAMA, "mamba_n_heads": 4, "mamba_d_head": 4, "mamba_d_state": 6, "mamba_n_groups": 2}
@@ -32,6 +33,8 @@ make_encoder_goldens.MODELS = (
     ("qwen2_window_causal_lm", "Qwen2ForCausalLM",
      {**LLAMA, "use_sliding_window": True, "sliding_window": 6, "max_window_layers": 1}),
     ("qwen3_causal_lm", "Qwen3ForCausalLM", LLAMA),
+    ("mamba_causal_lm_tied", "MambaForCausalLM", MAMBA),
+    ("falcon_mamba_causal_lm", "FalconMambaForCausalLM", {**MAMBA, "use_bias": True, "tie_word_embeddings": False}),
     ("mamba2_causal_lm", "Mamba2ForCausalLM", MAMBA2),
     ("falcon_h1_causal_lm", "FalconH1ForCausalLM", {**HYBRID, **FACTORS, "mamba_d_ssm": 16, "mamba_rms_norm": True}),
     ("bamba_causal_lm", "BambaForCausalLM", {**HYBRID, "attn_layer_indices": [1]}),

@@ -140,6 +140,11 @@ static const char *const weft_test_configs[] = {
     "1," WEFT_TEST_ENCODER "}",
     "{'model_type':'stablelm','architectures':['StableLmForCausalLM'],'num_key_value_heads':2,'use_"
     "parallel_residual':true," WEFT_TEST_ENCODER "}",
+    "{'model_type':'mamba','architectures':['MambaForCausalLM'],'vocab_size':256,'hidden_size':16,"
+    "'state_size':6,'num_hidden_layers':" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) "}",
+    "{'model_type':'falcon_mamba','architectures':['FalconMambaForCausalLM'],'vocab_size':256,"
+    "'hidden_size':16,'state_size':6,'use_bias':true,'num_hidden_layers'"
+    ":" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) "}",
     "{'model_type':'mamba2','architectures':['Mamba2ForCausalLM'],'vocab_size':256,'hidden_size':"
     "16,"
     "'num_heads':4,'head_dim':8,'state_size':6,'n_groups':2,'num_hidden_layers'"

@@ -151,3 +151,25 @@ WEFT_TEST_ON_GRAPH(test_states_have_no_end, f) {
     free(x);
     free(y);
 }
+
+/* Each step adds as much to each state, of which none decays. */
+WEFT_TEST_ON_GRAPH(test_scans_have_no_end, f) {
+    enum { STATES = 64 };
+    float *x = ones((size_t)STEPS * STATES), *y = malloc(STEPS * sizeof *y);
+    float *a = calloc(STATES, sizeof *a);
+    assert_true(y && a);
+    struct weft_test_run run = weft_test_begin(f->device);
+    const weft_shape of_x = weft_shape_of(1, STEPS, 1), of_states = weft_shape_of(1, STEPS, STATES);
+    weft_tensor out;
+    assert_ok(weft_graph_selective_scan(
+        &out, run.graph, weft_test_feed(&run, "x", of_x, x), weft_test_feed(&run, "delta", of_x, x),
+        weft_test_feed(&run, "a", weft_shape_of(STATES, 1), a),
+        weft_test_feed(&run, "b", of_states, x), weft_test_feed(&run, "c", of_states, x), NULL));
+    weft_test_execute_to(&run, out, y);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        assert_true(y[i] == (float)((i + 1) * STATES));
+    }
+    free(x);
+    free(y);
+    free(a);
+}

@@ -306,6 +306,14 @@ static weft_status build_gated_state(weft_tensor *y, weft_graph *graph, const we
                                                           .decay = x[3], .read_first = round != 0));
 }
 
+/* What is written is read by the same numbers; without and with x[3], which is skipped. */
+static weft_status build_selective_scan(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                        uint32_t round) {
+    return weft_graph_selective_scan(
+        y, graph, x[0], x[0], x[1], x[2], x[2],
+        weft_selective_scan_params(.skip = round ? x[3] : (weft_tensor){0}));
+}
+
 /* A b whose columns have the scales, and one whose rows have them. */
 static weft_status build_int8(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                               uint32_t round) {
@@ -344,6 +352,14 @@ static const struct work works[] = {
      {{3, {1, 3, 400}}, {3, {1, 3, 400}}, {3, {1, 3, 2}}, {3, {1, 3, 400}}},
      4,
      .build = build_gated_state},
+    {"selective_scan/steps",
+     {{3, {2, 11, 37}}, {2, {16, 37}}, {3, {2, 11, 16}}, {1, {37}}},
+     4,
+     .build = build_selective_scan},
+    {"selective_scan/steps",
+     {{3, {1, 3, 2}}, {2, {67, 2}}, {3, {1, 3, 67}}, {1, {2}}},
+     4,
+     .build = build_selective_scan},
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_product},
     {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, .build = build_product},
     {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_product},

@@ -103,6 +103,18 @@ WEFT_API weft_status weft_graph_gated_state_step(weft_tensor *out, weft_graph *g
                                                  const weft_gated_state_params *params);
 
 /**
+ * weft_graph_selective_scan, with its bits wherever the tokens are cut into steps: the state holds h, states·channels elements, zeros
+ * in front of token 0. Of the tokens that begin sequences, those behind a position give zeros. params->state must be absent. Time
+ * O(states) per token and channel.
+ * Errors also: WEFT_INVALID_ARGUMENT naming a state that is given.
+ */
+WEFT_API weft_status weft_graph_selective_scan_step(weft_tensor *out, weft_graph *graph,
+                                                    weft_tensor x, weft_tensor delta, weft_tensor a,
+                                                    weft_tensor b, weft_tensor c,
+                                                    const weft_step *step,
+                                                    const weft_selective_scan_params *params);
+
+/**
  * weft_graph_toeplitz with causal, by its definition (implementation "direct", whose bits a step has at every position):
  * coefficients f32 [m, d], and positions below m. The state holds the tokens so far, m d elements. Time O(p d); of the n
  * tokens that begin a sequence O(n² d).

@@ -720,7 +720,7 @@ WEFT_API weft_status weft_decoder_load(weft_decoder *decoder, uint32_t sequence,
  * Takes back the tokens of a sequence behind the first `length`, for callers that reject some. Always possible to 0 tokens, of decoders
  * that reevaluate, and of caches of keys and values that have overwritten nothing: all layers' of a model without a window, and of
  * sequences within one. A window that has overwritten some gives back the last token alone.
- * Errors: WEFT_UNSUPPORTED naming the state where that is not possible, such as sums of linear attention and gated states: save the
+ * Errors: WEFT_UNSUPPORTED naming the state where that is not possible, such as sums of linear attention, gated states and selective scans: save the
  * sequence before, and load it; WEFT_INVALID_ARGUMENT for a length that is larger than the sequence's, and as weft_decoder_save.
  * The decoder is then unchanged.
  */

@@ -490,6 +490,18 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
         const operand &v, const ::weft_gated_state_params &params) noexcept;
     result<std::array<::weft_tensor, 2>> gated_state_with_last(const operand &q, const operand &k,
         const operand &v) noexcept;
+    /** weft_graph_selective_scan of weft/mixers/recurrent.h. */
+    result<::weft_tensor> selective_scan(const operand &x, const operand &delta, const operand &a,
+                                         const operand &b, const operand &c,
+                                         const ::weft_selective_scan_params &params) noexcept;
+    result<::weft_tensor> selective_scan(const operand &x, const operand &delta, const operand &a,
+                                         const operand &b, const operand &c) noexcept;
+    /** weft_graph_selective_scan_with_last of weft/mixers/recurrent.h. */
+    result<std::array<::weft_tensor, 2>> selective_scan_with_last(const operand &x,
+        const operand &delta, const operand &a, const operand &b, const operand &c,
+        const ::weft_selective_scan_params &params) noexcept;
+    result<std::array<::weft_tensor, 2>> selective_scan_with_last(const operand &x,
+        const operand &delta, const operand &a, const operand &b, const operand &c) noexcept;
     /** weft_graph_toeplitz of weft/mixers/toeplitz.h. */
     result<::weft_tensor> toeplitz(const operand &x, const operand &coefficients,
                                    const ::weft_toeplitz_params &params) noexcept;
@@ -558,6 +570,14 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
                                            const ::weft_gated_state_params &params) noexcept;
     result<::weft_tensor> gated_state_step(const operand &q, const operand &k, const operand &v,
                                            const ::weft_step &step) noexcept;
+    /** weft_graph_selective_scan_step of weft/decode.h. */
+    result<::weft_tensor> selective_scan_step(const operand &x, const operand &delta,
+                                              const operand &a, const operand &b, const operand &c,
+                                              const ::weft_step &step,
+                                              const ::weft_selective_scan_params &params) noexcept;
+    result<::weft_tensor> selective_scan_step(const operand &x, const operand &delta,
+                                              const operand &a, const operand &b, const operand &c,
+                                              const ::weft_step &step) noexcept;
     /** weft_graph_toeplitz_step of weft/decode.h. */
     result<::weft_tensor> toeplitz_step(const operand &x, const operand &coefficients,
                                         const ::weft_step &step,
@@ -2627,6 +2647,66 @@ inline result<std::array<::weft_tensor, 2>> graph::gated_state_with_last(const o
     return made;
 }
 
+inline result<::weft_tensor> graph::selective_scan(const operand &x, const operand &delta,
+                                                   const operand &a, const operand &b,
+                                                   const operand &c,
+                                                   const ::weft_selective_scan_params &params) noexcept {
+    if (const weft_status code = error_of(x, delta, a, b, c); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_selective_scan(&made, get(), x.tensor(), delta.tensor(),
+                                                       a.tensor(), b.tensor(), c.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::selective_scan(const operand &x, const operand &delta,
+                                                   const operand &a, const operand &b,
+                                                   const operand &c) noexcept {
+    if (const weft_status code = error_of(x, delta, a, b, c); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_selective_scan(&made, get(), x.tensor(), delta.tensor(),
+                                                       a.tensor(), b.tensor(), c.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<std::array<::weft_tensor, 2>> graph::selective_scan_with_last(const operand &x,
+    const operand &delta, const operand &a, const operand &b, const operand &c,
+    const ::weft_selective_scan_params &params) noexcept {
+    if (const weft_status code = error_of(x, delta, a, b, c); code != WEFT_OK) {
+        return code;
+    }
+    std::array<::weft_tensor, 2> made{};
+    const weft_status code = weft_graph_selective_scan_with_last(made.data(), get(), x.tensor(),
+        delta.tensor(), a.tensor(), b.tensor(), c.tensor(), &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<std::array<::weft_tensor, 2>> graph::selective_scan_with_last(const operand &x,
+    const operand &delta, const operand &a, const operand &b, const operand &c) noexcept {
+    if (const weft_status code = error_of(x, delta, a, b, c); code != WEFT_OK) {
+        return code;
+    }
+    std::array<::weft_tensor, 2> made{};
+    const weft_status code = weft_graph_selective_scan_with_last(made.data(), get(), x.tensor(),
+        delta.tensor(), a.tensor(), b.tensor(), c.tensor(), nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::toeplitz(const operand &x, const operand &coefficients,
                                              const ::weft_toeplitz_params &params) noexcept {
     if (const weft_status code = error_of(x, coefficients); code != WEFT_OK) {
@@ -2969,6 +3049,40 @@ inline result<::weft_tensor> graph::gated_state_step(const operand &q, const ope
     ::weft_tensor made{};
     const weft_status code = weft_graph_gated_state_step(&made, get(), q.tensor(), k.tensor(),
                                                          v.tensor(), &step, nullptr);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::selective_scan_step(const operand &x, const operand &delta,
+                                                        const operand &a, const operand &b,
+                                                        const operand &c, const ::weft_step &step,
+                                                        const ::weft_selective_scan_params &params) noexcept {
+    if (const weft_status code = error_of(x, delta, a, b, c); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_selective_scan_step(&made, get(), x.tensor(),
+                                                            delta.tensor(), a.tensor(), b.tensor(),
+                                                            c.tensor(), &step, &params);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::selective_scan_step(const operand &x, const operand &delta,
+                                                        const operand &a, const operand &b,
+                                                        const operand &c,
+                                                        const ::weft_step &step) noexcept {
+    if (const weft_status code = error_of(x, delta, a, b, c); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_selective_scan_step(&made, get(), x.tensor(),
+                                                            delta.tensor(), a.tensor(), b.tensor(),
+                                                            c.tensor(), &step, nullptr);
     if (code != WEFT_OK) {
         return code;
     }
@@ -4053,6 +4167,7 @@ using performer_attention_params = ::weft_performer_attention_params;
 using rfa_attention_params = ::weft_rfa_attention_params;
 using recurrence_params = ::weft_recurrence_params;
 using gated_state_params = ::weft_gated_state_params;
+using selective_scan_params = ::weft_selective_scan_params;
 using toeplitz_params = ::weft_toeplitz_params;
 using toeplitz_fd_params = ::weft_toeplitz_fd_params;
 using ski_toeplitz_params = ::weft_ski_toeplitz_params;

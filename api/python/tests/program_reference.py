@@ -280,6 +280,22 @@ def gated_state(q, k, v, decay=None, beta=None, erase=None, along=None, state=No
     return np.concatenate([y.reshape(batch, -1), now.reshape(batch, -1)], 1) if with_last else y
 
 
+def selective_scan(x, delta, a, b, c, state=None, lengths=None, skip=None, with_last=False):
+    """Token by token, in float64; a has a row more where there is no `skip` by itself."""
+    batch, n, channels = x.shape
+    if skip is None and len(a) == b.shape[2] + 1:
+        a, skip = a[:-1], a[-1]
+    now = np.zeros((batch, len(a), channels)) if state is None else state.astype(np.float64)
+    y = np.zeros(x.shape)
+    for t in range(n):
+        step = delta[:, t, None].astype(np.float64)
+        behind = np.exp(step * a) * now + step * x[:, t, None] * b[:, t, :, None]
+        count = np.ones(batch, bool) if lengths is None else t < lengths
+        now = np.where(count[:, None, None], behind, now)
+        y[:, t] = count[:, None] * (np.einsum("bsc,bs->bc", now, c[:, t]) + (0 if skip is None else skip * x[:, t]))
+    return np.concatenate([y.reshape(batch, -1), now.reshape(batch, -1)], 1) if with_last else y
+
+
 def conv1d(x, weight, bias=None, causal=False):
     taps = weight.shape[1]
     first = taps - 1 if causal else (taps - 1) // 2
@@ -329,5 +345,6 @@ OPS = {
     "fourier": lambda x: np.fft.fft2(x).real, "fft": lambda x: parts(np.fft.fft(whole(x))),
     "rfft": lambda x: parts(np.fft.rfft(x)), "irfft": lambda x, n: np.fft.irfft(whole(x), n),
     "ifft": lambda x: parts(np.fft.ifft(whole(x))), "rope": rope, "conv": conv, "conv1d": conv1d, "pool": pool,
-    "gated_state": gated_state, "recurrence": recurrence, "gather_last": lambda x, lengths: x[np.arange(len(x)), lengths - 1],
+    "gated_state": gated_state, "selective_scan": selective_scan, "recurrence": recurrence,
+    "gather_last": lambda x, lengths: x[np.arange(len(x)), lengths - 1],
 }

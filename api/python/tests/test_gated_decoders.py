@@ -17,6 +17,7 @@ from test_decoders import LLAMA, NO_TOKENS, POSITIONS, TOLERANCE, VOCABULARY, co
 
 MAMBA2 = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "num_heads": 8, "head_dim": 8, "state_size": 12,
           "n_groups": 2, **NO_TOKENS}
+MAMBA = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": 3, "state_size": 12, **NO_TOKENS}
 DELTA = {**LLAMA, "head_dim": 8, "num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 6,
          "linear_key_head_dim": 9, "linear_value_head_dim": 5}
 DENSE = {**DELTA, "num_experts": 0}
@@ -28,6 +29,13 @@ GRANITE = {**HYBRID, "num_local_experts": 0, "shared_intermediate_size": 44}
 GRIFFIN = {**LLAMA, "intermediate_size": 88, "attention_window_size": 20}
 
 CASES = (
+    ("MambaForCausalLM", MAMBA),
+    ("MambaForCausalLM", {**MAMBA, "state_size": 16, "use_bias": True, "use_conv_bias": False, "conv_kernel": 3,
+                          "time_step_rank": 5, "tie_word_embeddings": False, "layer_norm_epsilon": 1e-3}),
+    ("MambaForCausalLM", {**MAMBA, "state_size": 1, "expand": 3, "hidden_act": "gelu", "time_step_rank": 1}),
+    ("FalconMambaForCausalLM", {**MAMBA, "state_size": 17, "tie_word_embeddings": False}),
+    ("FalconMambaForCausalLM", {**MAMBA, "expand": 16, "intermediate_size": 40, "time_step_rank": 7, "mixer_rms_eps": 1e-2,
+                                "use_bias": True}),
     ("Mamba2ForCausalLM", MAMBA2),
     ("Mamba2ForCausalLM", {**MAMBA2, "n_groups": 1, "use_bias": True, "use_conv_bias": False, "conv_kernel": 3,
                            "tie_word_embeddings": True, "layer_norm_epsilon": 1e-3}),
@@ -62,7 +70,8 @@ CASES = (
     ("Qwen3_5ForCausalLM", {**DELTA, "layer_types": ["linear_attention"] * 3 + ["full_attention"], "hidden_act": "gelu",
                             "tie_word_embeddings": True, "linear_num_key_heads": 1, "rms_norm_eps": 1e-3,
                             "rope_parameters": {"rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.5}}))
-OTHERS = (("Mamba2Model", MAMBA2), ("FalconH1Model", {**HYBRID, "mamba_d_ssm": 48}),
+OTHERS = (("MambaModel", MAMBA), ("FalconMambaModel", {**MAMBA, "use_conv_bias": False}), ("Mamba2Model", MAMBA2),
+          ("FalconH1Model", {**HYBRID, "mamba_d_ssm": 48}),
           ("BambaModel", {**HYBRID, "attn_layer_indices": [1]}),
           ("GraniteMoeHybridModel", {**GRANITE, "layer_types": ["linear_attention", "full_attention", "linear_attention"]}),
           ("Lfm2Model", {**LLAMA, "full_attn_idxs": [1]}), ("RecurrentGemmaModel", GRIFFIN), ("Qwen3NextModel", DENSE),
@@ -109,7 +118,8 @@ def test_layers(case):
         exact = copy.deepcopy(module).double()(torch.as_tensor(tokens), output_hidden_states=True)
     found, exact = model.forward(tokens, output_hidden_states=True).hidden_states, exact.hidden_states
     assert len(found) == len(exact) == model.info.layers + 1
-    if isinstance(module, transformers.Mamba2ForCausalLM):  # its last layer's is there without a norm, too, the embedding's not
+    if module.config.model_type in ("mamba", "falcon_mamba", "mamba2"):
+        # The last layer's is there without a norm, too, and the embedding's is not.
         found, exact = found[1:], (*exact[:-2], exact[-1])
     assert all(relative_l2(one, other.numpy()) <= TOLERANCE for one, other in zip(found, exact))
 
@@ -153,6 +163,15 @@ def test_limits_of_steps(tmp_path, device, limit):
 
 
 @pytest.mark.parametrize(("name", "base", "fields", "words"), [
+    ("MambaForCausalLM", MAMBA, {"state_size": 129}, "state_size.*128"),
+    ("MambaForCausalLM", MAMBA, {"state_size": 13}, "x_proj"),
+    ("MambaForCausalLM", MAMBA, {"time_step_rank": "some"}, "time_step_rank"),
+    ("MambaForCausalLM", MAMBA, {"time_step_rank": 3}, "x_proj"),
+    ("MambaForCausalLM", MAMBA, {"intermediate_size": 65}, "in_proj"),
+    ("MambaForCausalLM", MAMBA, {"intermediate_size": "absent", "expand": 3}, "in_proj"),
+    ("MambaForCausalLM", MAMBA, {"intermediate_size": "absent", "expand": 65536, "hidden_size": 65536},
+     "expand.*too many channels"),
+    ("FalconMambaForCausalLM", MAMBA, {"mixer_rms_eps": -1}, "mixer_rms_eps"),
     ("Mamba2ForCausalLM", MAMBA2, {"num_heads": 7}, "num_heads.*hidden_size"),
     ("Mamba2ForCausalLM", MAMBA2, {"n_groups": 3}, "n_groups.*divisor"),
     ("Mamba2ForCausalLM", MAMBA2, {"state_size": 257}, "state_size.*256"),

@@ -799,6 +799,43 @@ def test_gated_state_step(device, run, rng, rule, heads):
                 lambda **x: gated(x, ops.gated_state, **params), given, 4 * 11 * 7)
 
 
+def scanned_operands(rng, states):
+    batch, n, channels = 2, 19, 21
+    return {"x": normal(rng, batch, n, channels), "delta": positive(rng, batch, n, channels),
+            "a": -positive(rng, states, channels), "b": normal(rng, batch, n, states), "c": normal(rng, batch, n, states),
+            "skip": normal(rng, channels)}
+
+
+@covers("selective_scan", "selective_scan_with_last")
+@pytest.mark.parametrize("states", [1, 15, 16, 17])
+def test_selective_scan(run, rng, states):
+    """As its formula, also without what it skips; the state behind a piece goes on with the bits of the whole."""
+    given = scanned_operands(rng, states)
+    y, last = run(ops.selective_scan_with_last, **given)
+    expected = reference.selective_scan(**given, with_last=True)
+    check(y.reshape(2, -1), expected[:, :y[0].size])
+    check(last.reshape(2, -1), expected[:, y[0].size:])
+    pieces, state = [], {}
+    for first, end in ((0, 1), (1, 12), (12, 19)):
+        part = {name: np.ascontiguousarray(x[:, first:end]) if x.ndim == 3 else x for name, x in given.items()}
+        found, now = run(ops.selective_scan_with_last, **part, **state)
+        pieces, state = [*pieces, found], {"state": now}
+    assert np.array_equal(np.concatenate(pieces, 1), y) and np.array_equal(state["state"], last)
+    assert np.array_equal(run(ops.selective_scan, **given), y)
+    given.pop("skip")
+    lengths = np.array([19, 7], np.int32)
+    check(run(ops.selective_scan, **given, lengths=lengths), reference.selective_scan(**given, lengths=lengths))
+
+
+@covers("selective_scan_step")
+@pytest.mark.parametrize("states", [1, 17])
+def test_selective_scan_step(device, run, rng, states):
+    given = scanned_operands(rng, states)
+    weights = {name: given.pop(name) for name in ("a", "skip")}
+    check_steps(device, run, lambda step, **x: ops.selective_scan_step(**x, **weights, step=step),
+                lambda **x: ops.selective_scan(**x, **weights), given, states * 21)
+
+
 @covers("conv")
 @pytest.mark.parametrize("axes", [1, 2])
 @pytest.mark.parametrize("groups", [1, 2])

@@ -57,6 +57,8 @@
     X(cohere2)                 \
     X(starcoder2)              \
     X(stablelm)                \
+    X(mamba)                   \
+    X(falcon_mamba)            \
     X(mamba2)                  \
     X(falcon_h1)               \
     X(bamba)                   \

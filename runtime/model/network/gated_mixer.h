@@ -52,5 +52,8 @@ weft_tensor weft_build_unit_parts(struct weft_builder *builder, weft_tensor x, u
 /** The op of that name, or its step with a state when the builder is decoding. */
 weft_tensor weft_build_gated_state(struct weft_builder *builder, weft_tensor q, weft_tensor k,
                                    weft_tensor v, const weft_gated_state_params *params);
+weft_tensor weft_build_selective_scan(struct weft_builder *builder, weft_tensor x,
+                                      weft_tensor delta, weft_tensor a, weft_tensor b,
+                                      weft_tensor c, const weft_selective_scan_params *params);
 
 #endif

@@ -116,6 +116,12 @@ weft_tensor weft_build_gated_state(struct weft_builder *builder, weft_tensor q, 
     BUILD_MIXER(gated_state, params, q, k, v);
 }
 
+weft_tensor weft_build_selective_scan(struct weft_builder *builder, weft_tensor x,
+                                      weft_tensor delta, weft_tensor a, weft_tensor b,
+                                      weft_tensor c, const weft_selective_scan_params *params) {
+    BUILD_MIXER(selective_scan, params, x, delta, a, b, c);
+}
+
 uint32_t weft_build_reach(const struct weft_builder *builder) {
     return builder->decoding ? builder->decoding->length : builder->length;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recurrent networks: LSTM, GRU and the simple cells, and mixers with a gated matrix as their state. */
+/* Recurrent networks: LSTM, GRU and the simple cells, mixers with a gated matrix as their state, and selective scans. */
 #ifndef WEFT_MIXERS_RECURRENT_H
 #define WEFT_MIXERS_RECURRENT_H
 
@@ -108,6 +108,50 @@ WEFT_API weft_status weft_graph_gated_state(weft_tensor *out, weft_graph *graph,
 WEFT_API weft_status weft_graph_gated_state_with_last(weft_tensor out[2], weft_graph *graph,
                                                       weft_tensor q, weft_tensor k, weft_tensor v,
                                                       const weft_gated_state_params *params);
+
+/** The most states of a channel of a selective scan. */
+#define WEFT_MAX_SELECTIVE_SCAN_STATES 128
+
+typedef struct weft_selective_scan_params {
+    weft_tensor skip;    /**< D: f32 [channels], a factor of x in y; none: 0 */
+    weft_tensor state;   /**< f32 [B, states, channels]: h before the first token; none: zeros */
+    weft_tensor lengths; /**< i32 [B]: tokens of each sequence, 1 … n; none: n */
+} weft_selective_scan_params;
+
+#ifndef __cplusplus
+#define weft_selective_scan_params(...) (&(weft_selective_scan_params){__VA_ARGS__})
+#endif
+
+/**
+ * Mamba's selective scan (Gu and Dao, "Mamba: Linear-time sequence modeling with selective state spaces", 2023, section 3.2): each
+ * channel i has numbers h of its own, which every token decays by its own step, writes and reads. Of token t, for each state s
+ *
+ *     h[s, i] = exp(delta_i a[s, i]) h[s, i] + delta_i b_s x_i,   y_i = Σ_s c_s h[s, i] + D_i x_i
+ *
+ * x and delta f32 [B, n, channels], delta behind its softplus; a f32 [states, channels], the transpose of the published weights,
+ * -exp(A_log); b and c f32 [B, n, states], of all channels; out [B, n, channels]. Tokens behind a sequence's length are zeros.
+ *
+ * The bits are those of token by token, in one order of all sums: a text in pieces, with the state that
+ * weft_graph_selective_scan_with_last gives behind one as the `state` of the next, has the bits of the whole. Time O(n states) of a
+ * channel, the tokens one after the other; nothing of the size of n·states·channels is kept. A NaN or an infinity stays in the
+ * states that it reaches, for all tokens behind it. params may be null.
+ * Errors: WEFT_SHAPE_MISMATCH; WEFT_UNSUPPORTED for more than WEFT_MAX_SELECTIVE_SCAN_STATES states.
+ */
+WEFT_API weft_status weft_graph_selective_scan(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                               weft_tensor delta, weft_tensor a, weft_tensor b,
+                                               weft_tensor c,
+                                               const weft_selective_scan_params *params);
+
+/**
+ * Both results and states: out[0] is what weft_graph_selective_scan gives, out[1] f32 [B, states, channels] h behind the last token of
+ * each sequence. Operands are those of weft_graph_selective_scan; params may be null.
+ * Errors: those of weft_graph_selective_scan; WEFT_UNSUPPORTED for results and states of a sequence beyond 2^31 - 1 elements.
+ */
+WEFT_API weft_status weft_graph_selective_scan_with_last(weft_tensor out[2], weft_graph *graph,
+                                                         weft_tensor x, weft_tensor delta,
+                                                         weft_tensor a, weft_tensor b,
+                                                         weft_tensor c,
+                                                         const weft_selective_scan_params *params);
 
 #ifdef __cplusplus
 }

@@ -13,12 +13,13 @@ from torch.utils import _pytree as pytree
 
 from ... import errors
 from ..program.program import Program
-from . import arithmetic, fourier, functions, mixers, movement, networks, recurrent, resampling, scatter
+from . import arithmetic, fourier, functions, mixers, movement, networks, recurrent, resampling, scatter, selective
 from .check import Called, check_mutations, unchanged
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
 # They have filled ROWS.
 assert arithmetic and fourier and functions and mixers and movement and networks and recurrent and resampling and scatter
+assert selective
 
 _MOST_ROUNDS = 6  # of decomposing what has no row
 
@@ -178,7 +179,7 @@ def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[st
         named = len(_parameters(module))  # the others are those of *args, together
         by_name = (*shapes[:named], tuple(shapes[named:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
     try:
-        with recurrent.kept_whole():
+        with recurrent.kept_whole(), selective.kept_whole():
             return _decomposed(torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name))
     except errors.WeftError:
         raise
