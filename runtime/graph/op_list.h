@@ -59,7 +59,6 @@
     X(rms_norm)              \
     X(simple_rms_norm)       \
     X(scale_norm)            \
-    X(batch_norm)            \
     X(linear_attention_step) \
     X(kernel_attention_step) \
     X(cosformer_step)        \
@@ -96,6 +95,9 @@
     X(log_softmax)            \
     X(row_sums)               \
     X(row_largest)            \
+    X(reduce_columns)         \
+    X(cumsum)                 \
+    X(softmax_columns)        \
     X(ski_apply)              \
     X(ski_interpolate)        \
     X(toeplitz_direct)        \

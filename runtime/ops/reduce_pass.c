@@ -2,11 +2,12 @@
 #include "ops/reduce_pass.h"
 
 #include "kernels/reduce/columns.h"
+#include "kernels/reduce/columns_lanes.h"
 #include "kernels/reduce/largest.h"
 #include "kernels/reduce/largest_lanes.h"
 #include "kernels/reduce/sums.h"
 #include "kernels/reduce/sums_lanes.h"
-#include "ops/row.h"
+#include "ops/columns.h"
 
 enum {
     LEAST_ROW = 64, /* columns: shorter rows are worth no workgroup */
@@ -21,6 +22,8 @@ WEFT_VARIANTS(row_sums, "reduce/sums", WEFT_GROUP_ROW(reduce_sums, weft_grid_of_
 WEFT_VARIANTS(row_largest, "reduce/largest",
               WEFT_GROUP_ROW(reduce_largest, weft_grid_of_first_groups, 1.0F),
               WEFT_LANES_ROWS(reduce_largest_lanes, weft_lanes_grid, 1))
+
+WEFT_VARIANTS(reduce_columns, "reduce/columns", WEFT_COLUMNS_ROWS(reduce_columns))
 
 static bool is_by_rows(const struct weft_reduce_pass *pass) {
     return pass->axis.inner == 1 && pass->axis.extent >= LEAST_ROW && !pass->integer &&
@@ -57,25 +60,25 @@ static void lower_columns(struct weft_lowering *lowering, const struct weft_redu
                           uint32_t block) {
     const uint32_t blocks = weft_blocks_of(pass->axis.extent, block);
     const uint64_t count = pass->axis.outer * blocks * pass->axis.inner;
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, reduce_columns, weft_grid_of_items(count),
-                   .bind = {.x = pass->x, .lengths = pass->lengths, .result = pass->result},
-                   .push = {.count = (uint32_t)count,
-                            .extent = pass->axis.extent,
-                            .inner = (uint32_t)pass->axis.inner,
-                            .block = block,
-                            .blocks = blocks,
-                            .tokens = pass->tokens,
-                            .step = pass->step,
-                            .per_sequence = pass->by_lengths ? (uint32_t)(count / pass->batch) : 1,
-                            .divisor = pass->divisor,
-                            .passes = pass->passes},
-                   .constant = {.kind = (uint32_t)pass->kind,
-                                .integer = pass->integer,
-                                .term = (uint32_t)pass->term,
-                                .has_lengths = pass->counts,
-                                .divides = pass->divides,
-                                .by_lengths = pass->by_lengths});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_reduce_columns_variants, 1, reduce_columns,
+        .bind = {.x = pass->x, .lengths = pass->lengths, .result = pass->result},
+        .push = {.count = (uint32_t)count,
+                 .extent = pass->axis.extent,
+                 .inner = (uint32_t)pass->axis.inner,
+                 .block = block,
+                 .blocks = blocks,
+                 .tokens = pass->tokens,
+                 .step = pass->step,
+                 .per_sequence = pass->by_lengths ? (uint32_t)(count / pass->batch) : 1,
+                 .divisor = pass->divisor,
+                 .passes = pass->passes},
+        .constant = {.kind = (uint32_t)pass->kind,
+                     .integer = pass->integer,
+                     .term = (uint32_t)pass->term,
+                     .has_lengths = pass->counts,
+                     .divides = pass->divides,
+                     .by_lengths = pass->by_lengths});
     note_costs(dispatch, pass);
 }
 

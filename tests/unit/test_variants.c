@@ -123,6 +123,22 @@ static weft_status build_signed_sums(weft_tensor *y, weft_graph *graph, const we
     return reduce_rows(y, graph, round ? WEFT_REDUCTION_SUM : WEFT_REDUCTION_MEAN, x);
 }
 
+static weft_status build_column_sums(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                     uint32_t round) {
+    return reduce_rows(y, graph, round ? WEFT_REDUCTION_MAX : WEFT_REDUCTION_MEAN, x);
+}
+
+static weft_status build_cumsum(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                uint32_t round) {
+    return weft_graph_cumsum(y, graph, x[0], 1, round != 0, round != 0);
+}
+
+static weft_status build_column_softmax(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                        uint32_t round) {
+    return round ? weft_graph_log_softmax(y, graph, x[0], 1)
+                 : weft_graph_softmax_axis(y, graph, x[0], 1);
+}
+
 static weft_status build_largest(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                  uint32_t round) {
     return reduce_rows(y, graph, round ? WEFT_REDUCTION_MIN : WEFT_REDUCTION_MAX, x);
@@ -433,6 +449,13 @@ static const struct work works[] = {
     {"reduce/sums", {{2, {3, 40001}}}, 1, .build = build_sums},
     {"reduce/largest", {{2, {7, 517}}}, 1, .build = build_largest},
     {"reduce/largest", {{2, {3, 40001}}}, 1, .build = build_largest},
+    /* Columns of whole tiles of lanes, and of parts of them. */
+    {"reduce/columns", {{3, {2, 300, 131}}}, 1, .build = build_column_sums},
+    {"reduce/columns", {{3, {3, 17, 5}}}, 1, .build = build_column_sums},
+    {"reduce/cumsum", {{3, {2, 300, 131}}}, 1, .build = build_cumsum},
+    {"reduce/cumsum", {{3, {3, 17, 5}}}, 1, .build = build_cumsum},
+    {"softmax/columns", {{3, {2, 300, 131}}}, 1, .build = build_column_softmax},
+    {"softmax/columns", {{3, {3, 17, 5}}}, 1, .build = build_column_softmax},
     {"norm/layer_norm", {{2, {37, 64}}, {1, {64}}, {1, {64}}}, 3, .build = build_layer_norm},
     {"norm/rms_norm", {{2, {37, 64}}, {1, {64}}}, 2, .build = build_rms_norm},
     {"norm/rms_norm", {{2, {3, 40001}}, {1, {40001}}}, 2, .build = build_rms_norm},
