@@ -59,6 +59,7 @@
     X(rms_norm)              \
     X(simple_rms_norm)       \
     X(scale_norm)            \
+    X(batch_norm)            \
     X(linear_attention_step) \
     X(kernel_attention_step) \
     X(cosformer_step)        \
@@ -98,6 +99,7 @@
     X(reduce_columns)         \
     X(cumsum)                 \
     X(softmax_columns)        \
+    X(batch_norm)             \
     X(ski_apply)              \
     X(ski_interpolate)        \
     X(toeplitz_direct)        \

@@ -139,6 +139,16 @@ static weft_status build_column_softmax(weft_tensor *y, weft_graph *graph, const
                  : weft_graph_softmax_axis(y, graph, x[0], 1);
 }
 
+/* Variances as they come: some are negative, which makes NaNs. */
+static weft_status build_batch_norm(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                    uint32_t round) {
+    return weft_graph_batch_norm(y, graph, x[0],
+                                 weft_batch_norm_params(.mean = x[1], .variance = x[1],
+                                                        .gamma = round ? x[1] : (weft_tensor){0},
+                                                        .beta = round ? x[1] : (weft_tensor){0},
+                                                        .epsilon = 1e-5F, .channels_first = true));
+}
+
 static weft_status build_largest(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                  uint32_t round) {
     return reduce_rows(y, graph, round ? WEFT_REDUCTION_MIN : WEFT_REDUCTION_MAX, x);
@@ -456,6 +466,8 @@ static const struct work works[] = {
     {"reduce/cumsum", {{3, {3, 17, 5}}}, 1, .build = build_cumsum},
     {"softmax/columns", {{3, {2, 300, 131}}}, 1, .build = build_column_softmax},
     {"softmax/columns", {{3, {3, 17, 5}}}, 1, .build = build_column_softmax},
+    {"norm/batch_norm", {{4, {2, 7, 67, 31}}, {1, {7}}}, 2, .build = build_batch_norm},
+    {"norm/batch_norm", {{3, {2, 3, 5}}, {1, {3}}}, 2, .build = build_batch_norm},
     {"norm/layer_norm", {{2, {37, 64}}, {1, {64}}, {1, {64}}}, 3, .build = build_layer_norm},
     {"norm/rms_norm", {{2, {37, 64}}, {1, {64}}}, 2, .build = build_rms_norm},
     {"norm/rms_norm", {{2, {3, 40001}}, {1, {40001}}}, 2, .build = build_rms_norm},
