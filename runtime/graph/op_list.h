@@ -100,6 +100,7 @@
     X(cumsum)                 \
     X(softmax_columns)        \
     X(batch_norm)             \
+    X(arg)                    \
     X(ski_apply)              \
     X(ski_interpolate)        \
     X(toeplitz_direct)        \

@@ -4,6 +4,7 @@
 
 #include "core/given.h"
 #include "core/try.h"
+#include "kernels/reduce/cumsum_fours.h"
 #include "kernels/reduce/cumsum_lanes.h"
 #include "ops/columns.h"
 #include "ops/reduce_pass.h"
@@ -33,7 +34,8 @@ static weft_status cumsum_infer(const weft_graph *graph, struct weft_node *node,
     return weft_expect_axis(graph, node, params->axis);
 }
 
-WEFT_VARIANTS(cumsum, "reduce/cumsum", WEFT_COLUMNS_ROWS(reduce_cumsum))
+WEFT_VARIANTS(cumsum, "reduce/cumsum", WEFT_COLUMNS_ROWS(reduce_cumsum),
+              WEFT_COLUMNS_FOURS_ROW(reduce_cumsum, weft_columns_suit_fours))
 
 struct scan {
     bool integer, exclusive, reverse;

@@ -4,6 +4,7 @@
 //
 //   // form NAME                an invocation for each column
 //   // form NAME WEFT_LANES     on processors: a workgroup is one subgroup, and a lane has some columns, TILE_LANES apart
+//   // form NAME WEFT_FOURS     on processors, where inner is 1: an invocation reads four elements of its block at a time
 //
 // So whole vectors of what a row has are read, and of what neighbouring columns share no lane waits for another one's sum.
 // A kernel has the push constants `count` (of columns), `groups_x` and `inner`, and a function
@@ -54,10 +55,32 @@ layout(local_size_x_id = 17) in;
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
-#define WEFT_MAKE_COLUMNS(make)                                                                  \
-    uint item = weft_item_index(push.groups_x);                                                  \
+#define WEFT_MAKE_ITEM(make)                                                                     \
     if (item < push.count) {                                                                     \
         make(item / push.inner, item % push.inner, 1);                                           \
+    }
+#define WEFT_MAKE_COLUMNS(make)                                                                  \
+    uint item = weft_item_index(push.groups_x);                                                  \
+    WEFT_MAKE_ITEM(make)
+
+// In fours: where inner is 1 and all blocks are whole ones of these lengths, and that is allowed, make_fours(item, first, fours) makes
+// the item-th block of all, whose fours begin with `first`, a constant apart from that of the next lane. What decides is one for all
+// lanes, and stands outside of what is not.
+#define WEFT_SHORT_BLOCK 64
+#define WEFT_LONG_BLOCK 128
+#define WEFT_MAKE_IN_FOURS(make, make_fours, allowed)                                            \
+    uint item = weft_item_index(push.groups_x);                                                  \
+    uint others = (push.inner ^ 1) | (push.blocks * push.block ^ push.extent);                   \
+    if ((allowed) && (others | (push.block ^ WEFT_SHORT_BLOCK)) == 0) {                          \
+        if (item < push.count) {                                                                 \
+            make_fours(item, item * (WEFT_SHORT_BLOCK / 4), WEFT_SHORT_BLOCK / 4);               \
+        }                                                                                        \
+    } else if ((allowed) && (others | (push.block ^ WEFT_LONG_BLOCK)) == 0) {                    \
+        if (item < push.count) {                                                                 \
+            make_fours(item, item * (WEFT_LONG_BLOCK / 4), WEFT_LONG_BLOCK / 4);                 \
+        }                                                                                        \
+    } else {                                                                                     \
+        WEFT_MAKE_ITEM(make)                                                                     \
     }
 
 #endif

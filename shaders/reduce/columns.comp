@@ -6,6 +6,7 @@
 // through in order. KIND: SUM, MAX, MIN or PRODUCT of weft_reduction. INTEGER: of i32, else of f32.
 // form columns
 // form columns_lanes WEFT_LANES
+// form columns_fours WEFT_FOURS
 //
 // With lengths, passes over one another's results have the order of each sequence alone: what is at most FIXED_AT_ONCE elements is
 // gone through at once, by the invocation of the first block, and what is one result already is copied.
@@ -24,6 +25,7 @@ layout(constant_id = 64) const uint FIXED_BLOCK = 128;   // for the host
 layout(constant_id = 65) const uint FIXED_AT_ONCE = 256; // more elements are cut into blocks
 
 layout(std430, binding = 0) readonly buffer X { uint x[]; };
+layout(std430, binding = 0) readonly buffer XFours { uvec4 x4[]; };
 layout(std430, binding = 1) readonly buffer Lengths { int lengths[]; };
 layout(std430, binding = 2) writeonly buffer Result { uint result[]; };
 
@@ -101,9 +103,14 @@ uint combined(uint a, uint b)
     return floatBitsToUint(KIND == WEFT_REDUCTION_PRODUCT ? p * q : p + q);
 }
 
+uint element_of(uint word)
+{
+    return is_largest() ? key_of(word) : term_of(word);
+}
+
 uint element(uint at)
 {
-    return is_largest() ? key_of(x[at]) : term_of(x[at]);
+    return element_of(x[at]);
 }
 
 // Of elements from `at` on, `inner` apart: sixteen are added to a sum of sixteens, so that fewer rounding errors add up.
@@ -194,7 +201,29 @@ void reduce_columns(uint line, uint column, uint slots)
     }
 }
 
+// Without lengths. The order is that of the other forms.
+void reduce_in_fours(uint item, uint first, uint fours)
+{
+    uint total = neutral();
+    for (uint sixteen = 0; sixteen < fours; sixteen += 4) {
+        uint part = neutral();
+        for (uint i = 0; i < 4; i++) {
+            uvec4 words = x4[first + sixteen + i];
+            part = combined(part, element_of(words.x));
+            part = combined(part, element_of(words.y));
+            part = combined(part, element_of(words.z));
+            part = combined(part, element_of(words.w));
+        }
+        total = combined(total, part);
+    }
+    result[item] = finished(total, item);
+}
+
 void main()
 {
+#ifdef WEFT_FOURS
+    WEFT_MAKE_IN_FOURS(reduce_columns, reduce_in_fours, !HAS_LENGTHS)
+#else
     WEFT_MAKE_COLUMNS(reduce_columns)
+#endif
 }

@@ -139,6 +139,14 @@ static weft_status build_column_softmax(weft_tensor *y, weft_graph *graph, const
                  : weft_graph_softmax_axis(y, graph, x[0], 1);
 }
 
+static weft_status build_arg(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                             uint32_t round) {
+    weft_tensor found;
+    const weft_status status = round ? weft_graph_argmin(&found, graph, x[0], 1, false)
+                                     : weft_graph_argmax(&found, graph, x[0], 1, false);
+    return status == WEFT_OK ? weft_graph_convert(y, graph, found, WEFT_F32) : status;
+}
+
 /* Variances as they come: some are negative, which makes NaNs. */
 static weft_status build_batch_norm(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                     uint32_t round) {
@@ -464,8 +472,12 @@ static const struct work works[] = {
     {"reduce/columns", {{3, {3, 17, 5}}}, 1, .build = build_column_sums},
     {"reduce/cumsum", {{3, {2, 300, 131}}}, 1, .build = build_cumsum},
     {"reduce/cumsum", {{3, {3, 17, 5}}}, 1, .build = build_cumsum},
+    {"reduce/columns", {{2, {7, 256}}}, 1, .build = build_cumsum},
+    {"reduce/cumsum", {{2, {7, 256}}}, 1, .build = build_cumsum},
     {"softmax/columns", {{3, {2, 300, 131}}}, 1, .build = build_column_softmax},
     {"softmax/columns", {{3, {3, 17, 5}}}, 1, .build = build_column_softmax},
+    {"reduce/arg", {{2, {7, 640}}}, 1, .build = build_arg},
+    {"reduce/arg", {{2, {7, 131}}}, 1, .build = build_arg},
     {"norm/batch_norm", {{4, {2, 7, 67, 31}}, {1, {7}}}, 2, .build = build_batch_norm},
     {"norm/batch_norm", {{3, {2, 3, 5}}, {1, {3}}}, 2, .build = build_batch_norm},
     {"norm/layer_norm", {{2, {37, 64}}, {1, {64}}, {1, {64}}}, 3, .build = build_layer_norm},
