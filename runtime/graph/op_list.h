@@ -98,6 +98,11 @@
     X(log_softmax)            \
     X(row_sums)               \
     X(row_largest)            \
+    X(reduce_columns)         \
+    X(cumsum)                 \
+    X(softmax_columns)        \
+    X(batch_norm)             \
+    X(arg)                    \
     X(ski_apply)              \
     X(ski_interpolate)        \
     X(toeplitz_direct)        \

@@ -5,7 +5,9 @@
 #include "core/given.h"
 #include "core/try.h"
 #include "kernels/reduce/arg.h"
+#include "kernels/reduce/arg_fours.h"
 #include "ops/around_axis.h"
+#include "ops/columns.h"
 
 enum { MOST_AT_ONCE = 512, BLOCK = 128 }; /* elements that an invocation goes through */
 
@@ -53,21 +55,31 @@ struct pass {
     uint32_t extent;       /* of what is gone through */
 };
 
+static bool suits_fours(const struct weft_variant *variant, const void *args) {
+    const struct weft_reduce_arg_args *a = args;
+    (void)variant;
+    return !a->constant.has_candidates &&
+           weft_columns_are_fours(a->push.extent, a->push.inner, a->push.block, a->push.blocks);
+}
+
+WEFT_VARIANTS(arg, "reduce/arg", WEFT_GROUP_ROW(reduce_arg, weft_grid_of_first_items, 1.0F),
+              WEFT_COLUMNS_FOURS_ROW(reduce_arg, suits_fours))
+
 static void lower_pass(struct weft_lowering *lowering, const struct pass *pass, uint32_t block) {
     const uint32_t blocks = weft_blocks_of(pass->extent, block);
     const uint64_t count = pass->axis.outer * blocks * pass->axis.inner;
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, reduce_arg, weft_grid_of_items(count),
-                   .bind = {.x = pass->x, .candidates = pass->candidates, .result = pass->result},
-                   .push = {.count = (uint32_t)count,
-                            .whole = pass->axis.extent,
-                            .extent = pass->extent,
-                            .inner = (uint32_t)pass->axis.inner,
-                            .block = block,
-                            .blocks = blocks},
-                   .constant = {.smallest = pass->smallest,
-                                .integer = pass->integer,
-                                .has_candidates = pass->candidates != WEFT_NO_STORAGE});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_arg_variants, 1, reduce_arg,
+        .bind = {.x = pass->x, .candidates = pass->candidates, .result = pass->result},
+        .push = {.count = (uint32_t)count,
+                 .whole = pass->axis.extent,
+                 .extent = pass->extent,
+                 .inner = (uint32_t)pass->axis.inner,
+                 .block = block,
+                 .blocks = blocks},
+        .constant = {.smallest = pass->smallest,
+                     .integer = pass->integer,
+                     .has_candidates = pass->candidates != WEFT_NO_STORAGE});
     dispatch->flops = (double)pass->axis.outer * pass->extent * (double)pass->axis.inner;
     dispatch->bytes = 4.0 * dispatch->flops;
 }

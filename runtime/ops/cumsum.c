@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Cumulative sums: within blocks in order, each begun by the cumulative sum of the blocks in front of it. */
 #include "kernels/reduce/cumsum.h"
+
 #include "core/given.h"
 #include "core/try.h"
+#include "kernels/reduce/cumsum_fours.h"
+#include "kernels/reduce/cumsum_lanes.h"
+#include "ops/columns.h"
 #include "ops/reduce_pass.h"
 
 enum { MOST_AT_ONCE = 128, BLOCK = 64 }; /* elements that an invocation goes through */
@@ -30,6 +34,9 @@ static weft_status cumsum_infer(const weft_graph *graph, struct weft_node *node,
     return weft_expect_axis(graph, node, params->axis);
 }
 
+WEFT_VARIANTS(cumsum, "reduce/cumsum", WEFT_COLUMNS_ROWS(reduce_cumsum),
+              WEFT_COLUMNS_FOURS_ROW(reduce_cumsum, weft_columns_suit_fours))
+
 struct scan {
     bool integer, exclusive, reverse;
     uint32_t x, result;
@@ -41,17 +48,17 @@ static void lower_blocks(struct weft_lowering *lowering, const struct scan *scan
     const uint32_t blocks = weft_blocks_of(scan->axis.extent, block);
     const uint64_t count = scan->axis.outer * blocks * scan->axis.inner;
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, reduce_cumsum, weft_grid_of_items(count),
-                   .bind = {.x = scan->x, .carry = carry, .result = scan->result},
-                   .push = {.count = (uint32_t)count,
-                            .extent = scan->axis.extent,
-                            .inner = (uint32_t)scan->axis.inner,
-                            .block = block,
-                            .blocks = blocks},
-                   .constant = {.integer = scan->integer,
-                                .exclusive = scan->exclusive,
-                                .reverse = scan->reverse,
-                                .has_carry = carry != WEFT_NO_STORAGE});
+        WEFT_LOWER_VARIANTS(lowering, &weft_cumsum_variants, 1, reduce_cumsum,
+                            .bind = {.x = scan->x, .carry = carry, .result = scan->result},
+                            .push = {.count = (uint32_t)count,
+                                     .extent = scan->axis.extent,
+                                     .inner = (uint32_t)scan->axis.inner,
+                                     .block = block,
+                                     .blocks = blocks},
+                            .constant = {.integer = scan->integer,
+                                         .exclusive = scan->exclusive,
+                                         .reverse = scan->reverse,
+                                         .has_carry = carry != WEFT_NO_STORAGE});
     dispatch->flops = (double)scan->axis.outer * scan->axis.extent * (double)scan->axis.inner;
     dispatch->bytes = 8.0 * dispatch->flops;
 }

@@ -12,6 +12,7 @@
 #include "core/vendor.h"
 #include "kernels/matmul/cooperative.h"
 #include "kernels/matmul/direct.h"
+#include "kernels/matmul/dots.h"
 #include "kernels/matmul/packed.h"
 #include "kernels/matmul/panel_rows.h"
 #include "kernels/matmul/panels.h"
@@ -35,6 +36,7 @@ struct weft_matmul_node {
 static_assert(
     sizeof(struct weft_matmul_direct_args) == sizeof(struct weft_matmul_tiled_args) &&
         sizeof(struct weft_matmul_cooperative_args) == sizeof(struct weft_matmul_tiled_args) &&
+        sizeof(struct weft_matmul_dots_args) == sizeof(struct weft_matmul_tiled_args) &&
         sizeof(struct weft_matmul_packed_args) == sizeof(struct weft_matmul_tiled_args) &&
         sizeof(struct weft_matmul_panels_args) == sizeof(struct weft_matmul_tiled_args) &&
         sizeof(struct weft_matmul_panel_rows_args) == sizeof(struct weft_matmul_tiled_args) &&
@@ -72,6 +74,24 @@ static struct weft_grid packed_grid(const struct weft_variant *variant, const vo
     return grid_of(args, WEFT_MATMUL_PACKED_ROWS, WEFT_MATMUL_PACKED_COLUMNS, batches);
 }
 
+/* A lane for each element of the result. */
+static struct weft_grid dots_grid(const struct weft_variant *variant, const void *args,
+                                  uint32_t batches) {
+    const struct weft_matmul_tiled_args *a = args;
+    const uint32_t lanes = weft_variant_tile(variant, WEFT_MATMUL_DOTS_AT_TILE_LANES);
+    const uint64_t groups = ((uint64_t)a->push.m * a->push.n * batches - 1) / lanes + 1;
+    const uint64_t along_x = WEFT_MATMUL_DOTS_GROUPS_X;
+    return weft_grid_of((uint32_t)(groups < along_x ? groups : along_x),
+                        (uint32_t)((groups - 1) / along_x + 1), 1);
+}
+
+/* No column of b serves many rows, and what is multiplied lies side by side. */
+static bool is_dots(const struct weft_variant *variant, const void *args) {
+    const struct weft_matmul_tiled_args *a = args;
+    (void)variant;
+    return (a->push.m == 1 || a->push.n == 1) && a->push.a_column == 1 && a->push.b_row == 1;
+}
+
 static struct weft_grid skinny_grid(const struct weft_variant *variant, const void *args,
                                     uint32_t batches) {
     return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_SKINNY_AT_TILE_ROWS),
@@ -106,6 +126,11 @@ static bool is_in_fours(const struct weft_variant *variant, const void *args) {
               [WEFT_MATMUL_SUBGROUPS_AT_TILE_SUBGROUP] = (invocations_)},             \
     .bits = 1, .subgroup = (invocations_), .needs = {.vendor_id = WEFT_VENDOR_INTEL}, \
     .suits = is_in_fours, .cost = {.hardware = 0.9F}
+#define DOTS(lanes)                                                 \
+    .shader = &weft_shader_matmul_dots, .grid = dots_grid,          \
+    .tiles = {[WEFT_MATMUL_DOTS_AT_TILE_LANES] = (lanes)},          \
+    .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)}, \
+    .cost = {.software = 8.0F, .hardware = 16.0F, .processor = 0.25F}, .suits = is_dots
 #define SKINNY(rows)                                           \
     .shader = &weft_shader_matmul_skinny, .grid = skinny_grid, \
     .tiles = {[WEFT_MATMUL_SKINNY_AT_TILE_ROWS] = (rows)},     \
@@ -154,6 +179,8 @@ WEFT_VARIANTS(
     /* Decoding: as many rows as sequences. */
     {.name = "skinny-1", SKINNY(1)}, {.name = "skinny-2", SKINNY(2)},
     {.name = "skinny-4", SKINNY(4)}, {.name = "skinny-8", SKINNY(8)},
+    /* Products of vectors, or of a matrix by one, in each of many batches. */
+    {.name = "dots-4", DOTS(4)}, {.name = "dots-8", DOTS(8)}, {.name = "dots-16", DOTS(16)},
     {.name = "direct",
      .shader = &weft_shader_matmul_direct,
      .grid = direct_grid,
@@ -303,7 +330,8 @@ static void lower_dispatch(struct weft_lowering *lowering, const struct weft_pro
                  .c_outer = p->c.outer,
                  .c_inner = p->c.inner,
                  .c_row = p->c.row,
-                 .alpha = p->alpha},
+                 .alpha = p->alpha,
+                 .batches = p->batches},
         .constant = {.activation = (int32_t)p->activation,
                      .has_bias = bias_of(p),
                      .has_residual = p->residual != WEFT_NO_STORAGE,

@@ -48,16 +48,21 @@ double weft_row_turns(uint32_t passes, uint32_t columns);
     }
 
 /** By one subgroup of a processor, or two, in each workgroup: the other forms take 3 to 20 times as long there. */
-#define WEFT_LANES_ROW(text, kernel, groups, lanes, subgroups)                             \
+#define WEFT_LANES_ROW(text, kernel, groups, fits, lanes, subgroups)                       \
     {                                                                                      \
         .name = (text), .shader = &weft_shader_##kernel, .tiles = {(lanes) * (subgroups)}, \
         .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)},                    \
-        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = (groups),                   \
+        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = (groups), .suits = (fits),  \
     }
-#define WEFT_LANES_ROWS(kernel, groups, subgroups)               \
-    WEFT_LANES_ROW("lanes-4", kernel, groups, 4, subgroups),     \
-        WEFT_LANES_ROW("lanes-8", kernel, groups, 8, subgroups), \
-        WEFT_LANES_ROW("lanes-16", kernel, groups, 16, subgroups)
+#define WEFT_LANES_ROWS(kernel, groups, subgroups)                     \
+    WEFT_LANES_ROW("lanes-4", kernel, groups, NULL, 4, subgroups),     \
+        WEFT_LANES_ROW("lanes-8", kernel, groups, NULL, 8, subgroups), \
+        WEFT_LANES_ROW("lanes-16", kernel, groups, NULL, 16, subgroups)
+/** By one subgroup, where the predicate says so. */
+#define WEFT_LANES_ROWS_WHERE(kernel, groups, fits)            \
+    WEFT_LANES_ROW("lanes-4", kernel, groups, fits, 4, 1),     \
+        WEFT_LANES_ROW("lanes-8", kernel, groups, fits, 8, 1), \
+        WEFT_LANES_ROW("lanes-16", kernel, groups, fits, 16, 1)
 
 /*
  * Grids of kernels that include row.glsl and whose push constants begin with `rows` and `columns`, by form. Also

@@ -7,13 +7,14 @@
 #include "core/given.h"
 #include "core/try.h"
 #include "kernels/softmax/columns.h"
+#include "kernels/softmax/columns_lanes.h"
 #include "kernels/softmax/lanes.h"
 #include "kernels/softmax/log.h"
 #include "kernels/softmax/log_lanes.h"
 #include "kernels/softmax/side.h"
 #include "kernels/softmax/softmax.h"
 #include "ops/around_axis.h"
-#include "ops/row.h"
+#include "ops/columns.h"
 
 weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x) {
     WEFT_ENTER;
@@ -72,6 +73,8 @@ WEFT_VARIANTS(log_softmax, "softmax/log",
               WEFT_GROUP_ROW(softmax_log, weft_grid_of_first_groups, 1.0F),
               WEFT_LANES_ROWS(softmax_log_lanes, weft_lanes_grid, 1))
 
+WEFT_VARIANTS(softmax_columns, "softmax/columns", WEFT_COLUMNS_ROWS(softmax_columns))
+
 weft_status weft_graph_softmax_axis(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     uint32_t axis) {
     WEFT_ENTER;
@@ -98,8 +101,9 @@ static weft_status axis_infer(const weft_graph *graph, struct weft_node *node, w
 static void lower_columns(struct weft_lowering *lowering, uint32_t result, uint32_t x,
                           struct weft_axis axis, bool logarithm) {
     const uint64_t count = axis.outer * axis.inner;
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, softmax_columns, weft_grid_of_items(count), .bind = {.x = x, .result = result},
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_softmax_columns_variants, 1, softmax_columns,
+        .bind = {.x = x, .result = result},
         .push = {.count = (uint32_t)count, .extent = axis.extent, .inner = (uint32_t)axis.inner},
         .constant = {.logarithm = logarithm});
     dispatch->flops = 40.0 * (double)count * axis.extent;

@@ -54,6 +54,7 @@ layout(push_constant) uniform Push
     uint c_inner;
     uint c_row;
     float alpha;
+    uint batches;
 } push;
 
 #include "matmul_finish.glsl"

@@ -4,15 +4,17 @@
 //
 // Reductions of x [outer, extent, inner] to [outer, blocks, inner], each of `block` elements at most, which an invocation goes
 // through in order. KIND: SUM, MAX, MIN or PRODUCT of weft_reduction. INTEGER: of i32, else of f32.
+// form columns
+// form columns_lanes WEFT_LANES
+// form columns_fours WEFT_FOURS
 //
 // With lengths, passes over one another's results have the order of each sequence alone: what is at most FIXED_AT_ONCE elements is
 // gone through at once, by the invocation of the first block, and what is one result already is copied.
 
+#include "columns.glsl"
 #include "compare.glsl"
-#include "index.glsl"
 #include "numbers.glsl"
 
-layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint KIND = WEFT_REDUCTION_SUM;
 layout(constant_id = 1) const bool INTEGER = false;
 layout(constant_id = 2) const uint TERM = WEFT_TERM_ITSELF;
@@ -23,6 +25,7 @@ layout(constant_id = 64) const uint FIXED_BLOCK = 128;   // for the host
 layout(constant_id = 65) const uint FIXED_AT_ONCE = 256; // more elements are cut into blocks
 
 layout(std430, binding = 0) readonly buffer X { uint x[]; };
+layout(std430, binding = 0) readonly buffer XFours { uvec4 x4[]; };
 layout(std430, binding = 1) readonly buffer Lengths { int lengths[]; };
 layout(std430, binding = 2) writeonly buffer Result { uint result[]; };
 
@@ -100,26 +103,39 @@ uint combined(uint a, uint b)
     return floatBitsToUint(KIND == WEFT_REDUCTION_PRODUCT ? p * q : p + q);
 }
 
+uint element_of(uint word)
+{
+    return is_largest() ? key_of(word) : term_of(word);
+}
+
 uint element(uint at)
 {
-    return is_largest() ? key_of(x[at]) : term_of(x[at]);
+    return element_of(x[at]);
 }
 
 // Of elements from `at` on, `inner` apart: sixteen are added to a sum of sixteens, so that fewer rounding errors add up.
-uint reduced(uint at, uint count)
+void reduced(out uint totals[WEFT_SLOTS], uint slots, uint at, uint count)
 {
-    uint total = neutral();
+    WEFT_EACH_SLOT(s, slots) {
+        totals[s] = neutral();
+    }
     while (count != 0u) {
         uint some = min(count, 16u);
-        uint part = neutral();
-        for (uint i = 0; i < some; i++) {
-            part = combined(part, element(at + i * push.inner));
+        uint parts[WEFT_SLOTS];
+        WEFT_EACH_SLOT(s, slots) {
+            parts[s] = neutral();
         }
-        total = combined(total, part);
-        at += some * push.inner;
+        for (uint i = 0; i < some; i++) {
+            WEFT_EACH_SLOT(s, slots) {
+                parts[s] = combined(parts[s], element(at + s * WEFT_BETWEEN));
+            }
+            at += push.inner;
+        }
+        WEFT_EACH_SLOT(s, slots) {
+            totals[s] = combined(totals[s], parts[s]);
+        }
         count -= some;
     }
-    return total;
 }
 
 uint finished(uint total, uint item)
@@ -146,8 +162,8 @@ uint left_of(uint sequence)
     return left;
 }
 
-// The block from element `first` on of a sequence, whose elements begin at `base`.
-uint reduced_block(uint sequence, uint base, uint first)
+// Elements of the block from `first` on of a sequence.
+uint extent_of_block(uint sequence, uint first)
 {
     uint end = min(first + push.block, push.extent);
     if (HAS_LENGTHS) {
@@ -156,22 +172,58 @@ uint reduced_block(uint sequence, uint base, uint first)
             end = first == 0 ? left : 0u;
         }
         end = min(end, left);
-        if (push.passes != 0 && left == 1 && first == 0) {
-            return element(base); // a sum that begins with 0 would lose the sign of -0
-        }
     }
-    return reduced(base + first * push.inner, end > first ? end - first : 0u);
+    return end > first ? end - first : 0u;
+}
+
+// A sum that begins with 0 would lose the sign of -0.
+bool is_result_already(uint sequence, uint first)
+{
+    return HAS_LENGTHS && push.passes != 0 && first == 0 && left_of(sequence) == 1;
+}
+
+void reduce_columns(uint line, uint column, uint slots)
+{
+    uint outer = line / push.blocks;
+    uint first = line % push.blocks * push.block;
+    uint base = outer * push.extent * push.inner + column;
+    uint totals[WEFT_SLOTS];
+    if (is_result_already(outer, first)) {
+        WEFT_EACH_SLOT(s, slots) {
+            totals[s] = element(base + s * WEFT_BETWEEN);
+        }
+    } else {
+        reduced(totals, slots, base + first * push.inner, extent_of_block(outer, first));
+    }
+    uint item = line * push.inner + column;
+    WEFT_EACH_SLOT(s, slots) {
+        result[item + s * WEFT_BETWEEN] = finished(totals[s], item + s * WEFT_BETWEEN);
+    }
+}
+
+// Without lengths. The order is that of the other forms.
+void reduce_in_fours(uint item, uint first, uint fours)
+{
+    uint total = neutral();
+    for (uint sixteen = 0; sixteen < fours; sixteen += 4) {
+        uint part = neutral();
+        for (uint i = 0; i < 4; i++) {
+            uvec4 words = x4[first + sixteen + i];
+            part = combined(part, element_of(words.x));
+            part = combined(part, element_of(words.y));
+            part = combined(part, element_of(words.z));
+            part = combined(part, element_of(words.w));
+        }
+        total = combined(total, part);
+    }
+    result[item] = finished(total, item);
 }
 
 void main()
 {
-    uint item = weft_item_index(push.groups_x);
-    if (item < push.count) {
-        uint column = item % push.inner;
-        uint rest = item / push.inner;
-        uint outer = rest / push.blocks;
-        uint first = rest % push.blocks * push.block;
-        uint base = outer * push.extent * push.inner + column;
-        result[item] = finished(reduced_block(outer, base, first), item);
-    }
+#ifdef WEFT_FOURS
+    WEFT_MAKE_IN_FOURS(reduce_columns, reduce_in_fours, !HAS_LENGTHS)
+#else
+    WEFT_MAKE_COLUMNS(reduce_columns)
+#endif
 }

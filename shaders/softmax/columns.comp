@@ -2,17 +2,19 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// Softmax, or its logarithm, over the middle axis of x [outer, extent, inner]: an invocation for each column.
+// Softmax, or its logarithm, over the middle axis of x [outer, extent, inner].
+// form columns
+// form columns_lanes WEFT_LANES
 
-#include "index.glsl"
+#include "columns.glsl"
+#include "largest.glsl"
 #include "math.glsl"
 #include "partial.glsl"
 
-layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const bool LOGARITHM = false;
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
-layout(std430, binding = 1) writeonly buffer Result { float result[]; };
+layout(std430, binding = 1) buffer Result { float result[]; };
 
 layout(push_constant) uniform Push
 {
@@ -22,25 +24,66 @@ layout(push_constant) uniform Push
     uint inner;
 } push;
 
+// Processors keep exponentials where the result comes.
+#ifdef WEFT_LANES
+const bool KEEPS = true;
+#else
+const bool KEEPS = false;
+#endif
+
+void make_columns(uint line, uint column, uint slots)
+{
+    uint first = line * push.extent * push.inner + column;
+    weft_largest notes[WEFT_SLOTS];
+    weft_partial parts[WEFT_SLOTS];
+    float largest[WEFT_SLOTS];
+    float shift[WEFT_SLOTS];
+    WEFT_EACH_SLOT(s, slots) {
+        notes[s] = weft_largest_of_none();
+        parts[s] = weft_partial_zero();
+    }
+    uint at = first;
+    for (uint i = 0; i < push.extent; i++) {
+        WEFT_EACH_SLOT(s, slots) {
+            weft_note(notes[s], x[at + s * WEFT_BETWEEN]);
+        }
+        at += push.inner;
+    }
+    WEFT_EACH_SLOT(s, slots) {
+        largest[s] = weft_from_order_key(weft_largest_key(notes[s]));
+    }
+    at = first;
+    for (uint i = 1; i <= push.extent; i++) {
+        WEFT_EACH_SLOT(s, slots) {
+            float value = weft_exp(x[at + s * WEFT_BETWEEN] - largest[s]);
+            if (KEEPS && !LOGARITHM) {
+                result[at + s * WEFT_BETWEEN] = value;
+            }
+            parts[s] = weft_partial_add(parts[s], value, i);
+        }
+        at += push.inner;
+    }
+    WEFT_EACH_SLOT(s, slots) {
+        float sum = weft_partial_sum(parts[s]);
+        shift[s] = LOGARITHM ? weft_log(sum) : weft_rcp(sum);
+    }
+    at = first;
+    for (uint i = 0; i < push.extent; i++) {
+        WEFT_EACH_SLOT(s, slots) {
+            uint place = at + s * WEFT_BETWEEN;
+            float value = KEEPS && !LOGARITHM ? result[place] : x[place] - largest[s];
+            if (!LOGARITHM) {
+                value = (KEEPS ? value : weft_exp(value)) * shift[s];
+            } else {
+                value = value - shift[s];
+            }
+            result[place] = weft_flush(value);
+        }
+        at += push.inner;
+    }
+}
+
 void main()
 {
-    uint item = weft_item_index(push.groups_x);
-    if (item < push.count) {
-        uint first = item / push.inner * push.extent * push.inner + item % push.inner;
-        uint key = WEFT_LEAST_KEY;
-        for (uint i = 0; i < push.extent; i++) {
-            key = max(key, weft_order_key(x[first + i * push.inner]));
-        }
-        float largest = weft_from_order_key(key);
-        weft_partial part = weft_partial_zero();
-        for (uint i = 0; i < push.extent; i++) {
-            part = weft_partial_add(part, weft_exp(x[first + i * push.inner] - largest));
-        }
-        float sum = weft_partial_sum(part);
-        float shift = LOGARITHM ? weft_log(sum) : weft_rcp(sum);
-        for (uint i = 0; i < push.extent; i++) {
-            float centred = x[first + i * push.inner] - largest;
-            result[first + i * push.inner] = weft_flush(LOGARITHM ? centred - shift : weft_exp(centred) * shift);
-        }
-    }
+    WEFT_MAKE_COLUMNS(make_columns)
 }

@@ -229,7 +229,7 @@ static const char *const node_texts[] = {
     "'op':'arange','start':$I,'step':$I,'count':'$S','dtype':'i32'",
     "'op':'full','shape':['batch','$S'],'value':$I,'dtype':'i32'",
     "'op':'full','shape':['$S','$S'],'value':$N,'dtype':'f32'",
-    "'op':'batch_norm','inputs':['$1','v8','v8'],'epsilon':$N",
+    "'op':'batch_norm','inputs':['$1','v8','v8'],'epsilon':$N,'channels_first':$F",
     "'op':'scale_norm','inputs':['$1','one'],'epsilon':0",
     "'op':'simple_rms_norm','inputs':['$1'],'epsilon':0",
     "'op':'balance_channels','inputs':['$1','$2']",

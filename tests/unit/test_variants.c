@@ -123,6 +123,40 @@ static weft_status build_signed_sums(weft_tensor *y, weft_graph *graph, const we
     return reduce_rows(y, graph, round ? WEFT_REDUCTION_SUM : WEFT_REDUCTION_MEAN, x);
 }
 
+static weft_status build_column_sums(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                     uint32_t round) {
+    return reduce_rows(y, graph, round ? WEFT_REDUCTION_MAX : WEFT_REDUCTION_MEAN, x);
+}
+
+static weft_status build_cumsum(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                uint32_t round) {
+    return weft_graph_cumsum(y, graph, x[0], 1, round != 0, round != 0);
+}
+
+static weft_status build_column_softmax(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                        uint32_t round) {
+    return round ? weft_graph_log_softmax(y, graph, x[0], 1)
+                 : weft_graph_softmax_axis(y, graph, x[0], 1);
+}
+
+static weft_status build_arg(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                             uint32_t round) {
+    weft_tensor found;
+    const weft_status status = round ? weft_graph_argmin(&found, graph, x[0], 1, false)
+                                     : weft_graph_argmax(&found, graph, x[0], 1, false);
+    return status == WEFT_OK ? weft_graph_convert(y, graph, found, WEFT_F32) : status;
+}
+
+/* Variances as they come: some are negative, which makes NaNs. */
+static weft_status build_batch_norm(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                    uint32_t round) {
+    return weft_graph_batch_norm(y, graph, x[0],
+                                 weft_batch_norm_params(.mean = x[1], .variance = x[1],
+                                                        .gamma = round ? x[1] : (weft_tensor){0},
+                                                        .beta = round ? x[1] : (weft_tensor){0},
+                                                        .epsilon = 1e-5F, .channels_first = true));
+}
+
 static weft_status build_largest(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                  uint32_t round) {
     return reduce_rows(y, graph, round ? WEFT_REDUCTION_MIN : WEFT_REDUCTION_MAX, x);
@@ -363,6 +397,8 @@ static const struct work works[] = {
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_product},
     {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, .build = build_product},
     {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_product},
+    {"matmul/product", {{3, {37, 1, 196}}, {3, {37, 196, 1}}}, 2, .build = build_product},
+    {"matmul/product", {{3, {5, 7, 131}}, {3, {5, 131, 1}}}, 2, .build = build_product},
     {"attention/rows",
      {{3, {2, 37, 40}}, {3, {2, 37, 40}}, {3, {2, 37, 40}}},
      3,
@@ -447,6 +483,19 @@ static const struct work works[] = {
     {"reduce/sums", {{2, {3, 40001}}}, 1, .build = build_sums},
     {"reduce/largest", {{2, {7, 517}}}, 1, .build = build_largest},
     {"reduce/largest", {{2, {3, 40001}}}, 1, .build = build_largest},
+    /* Columns of whole tiles of lanes, and of parts of them. */
+    {"reduce/columns", {{3, {2, 300, 131}}}, 1, .build = build_column_sums},
+    {"reduce/columns", {{3, {3, 17, 5}}}, 1, .build = build_column_sums},
+    {"reduce/cumsum", {{3, {2, 300, 131}}}, 1, .build = build_cumsum},
+    {"reduce/cumsum", {{3, {3, 17, 5}}}, 1, .build = build_cumsum},
+    {"reduce/columns", {{2, {7, 256}}}, 1, .build = build_cumsum},
+    {"reduce/cumsum", {{2, {7, 256}}}, 1, .build = build_cumsum},
+    {"softmax/columns", {{3, {2, 300, 131}}}, 1, .build = build_column_softmax},
+    {"softmax/columns", {{3, {3, 17, 5}}}, 1, .build = build_column_softmax},
+    {"reduce/arg", {{2, {7, 640}}}, 1, .build = build_arg},
+    {"reduce/arg", {{2, {7, 131}}}, 1, .build = build_arg},
+    {"norm/batch_norm", {{4, {2, 7, 67, 31}}, {1, {7}}}, 2, .build = build_batch_norm},
+    {"norm/batch_norm", {{3, {2, 3, 5}}, {1, {3}}}, 2, .build = build_batch_norm},
     {"norm/layer_norm", {{2, {37, 64}}, {1, {64}}, {1, {64}}}, 3, .build = build_layer_norm},
     {"norm/rms_norm", {{2, {37, 64}}, {1, {64}}}, 2, .build = build_rms_norm},
     {"norm/rms_norm", {{2, {3, 40001}}, {1, {40001}}}, 2, .build = build_rms_norm},
@@ -737,7 +786,8 @@ static weft_status tiles_lower(struct weft_lowering *lowering, const struct weft
                                  .c_outer = 0,
                                  .c_inner = 0,
                                  .c_row = b->dim[1],
-                                 .alpha = 1.0F},
+                                 .alpha = 1.0F,
+                                 .batches = 1},
                         .constant = {.activation = 0,
                                      .has_bias = 0,
                                      .has_residual = 0,

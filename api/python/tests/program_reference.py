@@ -163,7 +163,10 @@ def rms_norm(x, gain=None, epsilon=0.0):
     return x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon) * (1 if gain is None else gain)
 
 
-def batch_norm(x, mean, variance, gamma=None, beta=None, epsilon=0.0):
+def batch_norm(x, mean, variance, gamma=None, beta=None, epsilon=0.0, channels_first=False):
+    if channels_first:
+        last = batch_norm(np.moveaxis(x, 1, -1), mean, variance, gamma, beta, epsilon)
+        return np.moveaxis(last, -1, 1)
     return (x - mean) / np.sqrt(variance + epsilon) * (1 if gamma is None else gamma) + (0 if beta is None else beta)
 
 

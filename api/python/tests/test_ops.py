@@ -527,6 +527,9 @@ def test_batch_norm(run, rng, shape, extras):
     flat = t64(x).reshape(-1, d)
     expected = F.batch_norm(flat, t64(mean), t64(variance), t64(given.get("gamma")), t64(given.get("beta")), eps=1e-3)
     check(run(lambda x: ops.batch_norm(x, mean=mean, variance=variance, epsilon=1e-3, **given), x=x), expected.reshape(shape))
+    first = np.ascontiguousarray(np.moveaxis(x, -1, 1))
+    found = run(lambda x: ops.batch_norm(x, mean=mean, variance=variance, epsilon=1e-3, channels_first=True, **given), x=first)
+    check(found, expected.reshape(shape).movedim(-1, 1))
 
 
 def make_norm(rng, kind, d):

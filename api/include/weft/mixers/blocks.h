@@ -37,6 +37,7 @@ typedef struct weft_batch_norm_params {
     weft_tensor gamma;    /**< f32 [d], or none: 1 */
     weft_tensor beta;     /**< f32 [d], or none: 0 */
     float epsilon;        /**< ≥ 0; 0 means 0 */
+    bool channels_first;  /**< x is [batch, d, …], not […, d] */
 } weft_batch_norm_params;
 
 #ifndef __cplusplus
@@ -44,8 +45,8 @@ typedef struct weft_batch_norm_params {
 #endif
 
 /**
- * (x - mean) / sqrt(variance + epsilon) · gamma + beta, channel by channel of the last axis: the inference form of
- * Ioffe and Szegedy, "Batch normalization", 2015, algorithm 2. A negative variance + epsilon gives NaN.
+ * (x - mean) / sqrt(variance + epsilon) · gamma + beta, channel by channel of the last axis or of axis 1: the inference form
+ * of Ioffe and Szegedy, "Batch normalization", 2015, algorithm 2. A negative variance + epsilon gives NaN.
  */
 WEFT_API weft_status weft_graph_batch_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                            const weft_batch_norm_params *params);

@@ -35,9 +35,7 @@ def batch_norm(b: Builder, x: Value, numbers: Sequence[Value | None], epsilon: f
     folded = _folded(b, x, numbers, epsilon) if read_once else None
     if folded is not None:
         return folded
-    last = b.permute(x, [0, *range(2, x.rank), 1])
-    found = b.program.node("batch_norm", [last, *numbers], "f32", last.shape, epsilon=epsilon)
-    return b.permute(found, [0, x.rank - 1, *range(1, x.rank - 1)])
+    return b.program.node("batch_norm", [x, *numbers], "f32", x.shape, epsilon=epsilon, channels_first=True)
 
 
 def _folded(b: Builder, x: Value, numbers: Sequence[Value | None], epsilon: float) -> Value | None:
