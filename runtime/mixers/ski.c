@@ -51,16 +51,15 @@ static uint32_t grid_steps(const weft_graph *graph, const struct weft_node *node
 /** x [B, n, d], rpe [2g + 1, d], taps [m, d] or none. */
 static weft_status check_inputs(const weft_graph *graph, const struct weft_node *node) {
     const char *const names[] = {"x", "rpe", "taps"};
-    const char *const forms[] = {"[B, n, d]", "[2g + 1, d] with g at least 1",
-                                 "[m, d] with an odd number m of taps"};
+    const char *const forms[] = {"[B, n, d]", "[2g + 1, d] with g at least 1", "[m, d], m taps"};
     uint32_t count = node->input[2] ? 3 : 2;
     uint32_t d = 0;
     for (uint32_t i = 0; i < count; i++) {
         WEFT_TRY(weft_expect_f32(graph, node, i, names[i]));
         const weft_shape *shape = weft_node_shape(graph, node, i);
         bool fits = i == 0 ? shape->rank == 3
-                           : shape->rank == 2 && shape->dim[0] % 2 == 1 && shape->dim[1] == d &&
-                                 (i == 2 || shape->dim[0] >= 3);
+                           : shape->rank == 2 && shape->dim[1] == d &&
+                                 (i == 2 || (shape->dim[0] % 2 == 1 && shape->dim[0] >= 3));
         d = i == 0 && fits ? shape->dim[2] : d;
         if (!fits) {
             char text[WEFT_SHAPE_TEXT_SIZE];

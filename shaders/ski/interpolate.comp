@@ -26,7 +26,7 @@ layout(std430, binding = 0) readonly buffer X { float x[]; }; // [B, n, d]
 layout(std430, binding = 0) readonly buffer XFours { vec4 x4[]; };
 layout(std430, binding = 1) readonly buffer V { float v[]; }; // [B, r, d]
 layout(std430, binding = 1) readonly buffer VFours { vec4 v4[]; };
-layout(std430, binding = 2) readonly buffer Taps { float taps[]; }; // [m, d]: row s is lag s - (m - 1) / 2
+layout(std430, binding = 2) readonly buffer Taps { float taps[]; }; // [m, d]: row s is lag s - m / 2
 layout(std430, binding = 2) readonly buffer TapsFours { vec4 taps4[]; };
 layout(std430, binding = 3) writeonly buffer Result { float result[]; };
 

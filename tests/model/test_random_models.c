@@ -328,7 +328,8 @@ WEFT_TEST_ON_HOST(bad_configs_fail_as_in_a_folder, host) {
         "{'model_type':'transformer'," WEFT_TEST_ATTENTION ",'hidden_act':'mish'}",
         "{'model_type':'transformer'," WEFT_TEST_ATTENTION ",'num_labels':3}",
         "{'model_type':'tnn'," WEFT_TEST_AROUND WEFT_TEST_RPE ",'gamma':0.5}",
-        "{'model_type':'ski-tnn'," WEFT_TEST_AROUND ",'ski_points':8,'ski_taps':4,'gamma':0.98}",
+        "{'model_type':'ski-tnn'," WEFT_TEST_AROUND
+        ",'ski_points':8,'ski_taps':65536,'gamma':0.98}",
         WEFT_TEST_SPECTRA ",'component':'poisson','weight_matrix':'orf'}",
         WEFT_TEST_FNET "}",
         WEFT_TEST_FNET ",'architectures':['FNetForImages']}",

@@ -4,12 +4,17 @@
 What the network must say is uniformly random and stands far back, so one that sees only the present token cannot beat
 chance. Copying and recall are causal: the next token is to be said where it can be known.
 
-copy        (Katharopoulos et al., 2020; FMMformer, section 4.1) 0 w 0 w, where w is random over 10 symbols. The second
+copy        (Katharopoulos et al., 2020; FMMformer, section 4.1) w 0 w 0 …, where w is random over 10 symbols and its
+            length is drawn, from a quarter of the tokens to almost half of them, as the authors' programs do. The second
             w is to be said. Chance is 1/10.
-restore     The same for networks that read in both directions: the second w is replaced by a mask.
+copy-fixed  0 w 0 w with all words of one length, so that a position alone says from where to copy.
+restore     The same for networks that read in both directions: a mask stands for each symbol of the second w.
 recall      (Ba et al., 2016; Arora et al., 2024) P pairs of a key and its value, then the same keys in another order,
             after each of which its value is to be said. Keys are P of 2 P symbols, and so are values. A network that
             knows which values have been given, but not their keys, is right 1 in P times.
+
+Each task has a control: the same targets behind tokens whose first part is in another order. A network that is right there,
+too, has not learnt from where to copy.
 """
 
 import numpy as np
@@ -18,27 +23,58 @@ SYMBOLS = 10
 IGNORED = -100  # a target that no loss counts
 
 
+def permuted(rng, tokens, places):
+    """`tokens` with those at places[i] of each row i in a random order."""
+    tokens = tokens.copy()
+    for row, at in zip(tokens, places):
+        row[at] = rng.permutation(row[at])
+    return tokens
+
+
 class Copy:
-    """Sequences of `length` tokens, even: a separator (0) and a word, twice."""
+    """Sequences of `length` tokens: a word, a separator (0), the word, and separators to the end."""
 
     head = "causal_lm"
 
     def __init__(self, length):
-        self.length, self.word = length, length // 2 - 1
-        self.vocabulary, self.chance = 1 + SYMBOLS, 1 / SYMBOLS
+        self.length, self.vocabulary, self.chance = length, 1 + SYMBOLS, 1 / SYMBOLS
 
     def draw(self, rng, count):
         """(tokens [count, length], targets [count, length]), int64."""
-        words = rng.integers(1, 1 + SYMBOLS, (count, self.word))
-        zero = np.zeros((count, 1), dtype=np.int64)
-        tokens = np.concatenate([zero, words, zero, words], 1)
+        tokens = np.zeros((count, self.length), dtype=np.int64)
         targets = np.full_like(tokens, IGNORED)
-        targets[:, self.word + 1:-1] = words
+        for row, n in enumerate(rng.integers(self.length // 4, (self.length - 1) // 2, count)):
+            word = rng.integers(1, 1 + SYMBOLS, n)
+            tokens[row, :n] = tokens[row, n + 1:2 * n + 1] = targets[row, n:2 * n] = word
         return tokens, targets
 
+    def control(self, rng, tokens):
+        """The first words in another order."""
+        return permuted(rng, tokens, [slice(int(row.argmin())) for row in tokens])
 
-class Restore(Copy):
-    """Copy's sequences with a mask (11) for each symbol of the second word."""
+
+class CopyFixed(Copy):
+    """Sequences of `length` tokens, even: a separator (0) and a word, twice."""
+
+    def __init__(self, length):
+        super().__init__(length)
+        self.first, self.second = slice(1, length // 2), slice(length // 2 + 1, None)
+
+    def draw(self, rng, count):
+        """(tokens [count, length], targets [count, length]), int64."""
+        tokens = np.zeros((count, self.length), dtype=np.int64)
+        targets = np.full_like(tokens, IGNORED)
+        words = rng.integers(1, 1 + SYMBOLS, (count, self.length // 2 - 1))
+        tokens[:, self.first] = tokens[:, self.second] = targets[:, self.length // 2:-1] = words
+        return tokens, targets
+
+    def control(self, rng, tokens):
+        """The first words in another order."""
+        return permuted(rng, tokens, [self.first] * len(tokens))
+
+
+class Restore(CopyFixed):
+    """CopyFixed's sequences with a mask (11) for each symbol of the second word."""
 
     head = "masked_lm"
 
@@ -50,8 +86,8 @@ class Restore(Copy):
         """(tokens [count, length], targets [count, length]), int64."""
         tokens, _ = super().draw(rng, count)
         targets = np.full_like(tokens, IGNORED)
-        targets[:, self.word + 2:] = tokens[:, self.word + 2:]
-        tokens[:, self.word + 2:] = self.mask
+        targets[:, self.second] = tokens[:, self.second]
+        tokens[:, self.second] = self.mask
         return tokens, targets
 
 
@@ -78,5 +114,9 @@ class Recall:
         targets[:, 2 * p::2] = tokens[:, 2 * p + 1::2]
         return tokens, targets
 
+    def control(self, rng, tokens):
+        """The values of the first half in another order."""
+        return permuted(rng, tokens, [slice(1, 2 * self.pairs, 2)] * len(tokens))
 
-TASKS = {"copy": Copy, "recall": Recall, "restore": Restore}
+
+TASKS = {"copy": Copy, "copy-fixed": CopyFixed, "recall": Recall, "restore": Restore}

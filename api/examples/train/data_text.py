@@ -94,6 +94,11 @@ class Data:
         windows = np.concatenate([block.reshape(-1, WINDOW) for block in self.held_out])
         return {"tokens": windows.astype(np.int32)}
 
+    def halves(self, window):
+        """What is held out as windows, uint8 [count, window]: of blocks 0, 2, … to choose by, and of 1, 3, … to
+        judge by."""
+        return [np.concatenate([block.reshape(-1, window) for block in self.held_out[i::2]]) for i in (0, 1)]
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])

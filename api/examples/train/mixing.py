@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Trains every mixer on tasks that need mixing, and has Weft say how well each has learnt.
 
-    mixing.py RESULTS.jsonl --task copy|restore|recall --length N [--model NAME …] [--seeds K] [--steps S]
-    mixing.py RESULTS.jsonl --table
+    mixing.py RESULTS.jsonl --task copy|copy-fixed|restore|recall --length N [--model NAME …] [--seeds K] [--steps S]
+    mixing.py RESULTS.jsonl --task copy|copy-fixed|restore|recall --length N --table
 
-All models have two layers of 64 channels, numbers of parameters within 5 %, and the same steps, batches and learning
-rate. A training ends early when the task is solved. A row of RESULTS.jsonl is one training: its accuracy on 64 sequences
-that no training has seen, by Weft on the model folder that was just written. What RESULTS.jsonl holds already is not
-trained again.
+All models have two layers of 64 channels, numbers of parameters within 5 %, and the same steps and batches; the learning
+rate is the best of three (trials.py) on sequences that neither training nor test has. A training ends early when the task is
+solved. A row of RESULTS.jsonl is one training: its share of right symbols in 256 sequences that no training has seen, by
+Weft on the model folder that was just written. What RESULTS.jsonl holds already is not trained again.
 """
 
 import pathlib
@@ -18,8 +18,10 @@ import numpy as np
 import data_mixing
 import trials
 
-BAND = 8
+BAND = 10
 FAR_FIRST = "FMMformer, 1 kernel, far field first"  # sigmoids of the blend begin at 0.05 and 0.95, not at 0.5
+GAUSSIANS, LOCAL = "FLT, g of 25 Gaussians", "FLT, g local"  # the paper's ways to learn g: weft_models.TransformPositions
+TWO, THREE = ["elu1", "elu1_negated"], ["elu1", "elu1_negated", "tanh1"]  # tanh1: sums of the paper's tanh can vanish
 
 
 def with_heads(fields):
@@ -29,11 +31,17 @@ def with_heads(fields):
         "feed-forward alone": {**fmmformer, "half_width": 0},
         "softmax": {"model_type": "transformer", **fields},
         "linear": {**fmmformer, "kernels": ["elu1"]},
+        "linear, 2 kernels": {**fmmformer, "kernels": TWO},
+        "linear, 3 kernels": {**fmmformer, "kernels": THREE},
         "band": {**fmmformer, "half_width": BAND},
         "FMMformer, 1 kernel": {**fmmformer, "half_width": BAND, "kernels": ["elu1"]},
-        "FMMformer, 2 kernels": {**fmmformer, "half_width": BAND, "kernels": ["elu1", "elu1_negated"]},
+        "FMMformer, 2 kernels": {**fmmformer, "half_width": BAND, "kernels": TWO},
+        "FMMformer, 3 kernels": {**fmmformer, "half_width": BAND, "kernels": THREE},
+        "fast weight": {**fmmformer, "fast_weight": True},
         "FMMformer, fast weight": {**fmmformer, "half_width": BAND, "fast_weight": True},
+        "FMMformer, 2 fast weights": {**fmmformer, "half_width": BAND, "fast_weight": TWO},
         "Performer": {"model_type": "performer", **fields, "num_features": 32},
+        "cosFormer": {"model_type": "cosformer", **fields, "cosformer_length": 512},
     }
 
 
@@ -42,22 +50,32 @@ HEADS = {**SMALL, "num_attention_heads": 2}
 RANDOM = {**HEADS, "num_features": 32}
 GTU = {**SMALL, "expand_ratio": 1, "gtu_norm": True, "feed_forward": "mlp"}
 RPE = {**GTU, "rpe_size": 32}
+FLT = {"model_type": "flt", **RANDOM}
+
+# Spectraformer's combinations, by the paper's names. PosRF-ORF is the Performer.
+COMPONENTS = {"PosRF": "positive", "OPRF": "optimal", "SADERF": "asymmetric"}
+DRAWN = ("sorf", "qmc", "mm")  # by weft.features; weft_models draws the others
+MATRICES = {"ORF": "orf", "SORF": "sorf", "QMC": "qmc", "MM": "mm", "FastFood_L": "fastfood"}
+GRID = {f"Spectraformer, {f}-{w}": {"model_type": "spectraformer", **RANDOM, "component": COMPONENTS[f],
+                                    "weight_matrix": MATRICES[w]}
+        for w in MATRICES for f in COMPONENTS if (f, w) != ("PosRF", "ORF")}
+
 MODELS = {
     **with_heads(HEADS),
     FAR_FIRST: {"model_type": "fmmformer", **HEADS, "half_width": BAND, "kernels": ["elu1"]},
-    "FLT": {"model_type": "flt", **RANDOM, "position_features": 8},
-    "Spectraformer, OPRF-ORF": {"model_type": "spectraformer", **RANDOM, "component": "optimal", "weight_matrix": "orf"},
-    "Spectraformer, SADERF-ORF": {"model_type": "spectraformer", **RANDOM, "component": "asymmetric",
-                                  "weight_matrix": "orf"},
+    "FLT": {**FLT, "position_features": 8},
+    GAUSSIANS: {**FLT, "position_features": 32},
+    LOCAL: {**FLT, "position_features": 32},
+    **GRID,
     "TNN": {"model_type": "tnn", **RPE, "decay": "none", "intermediate_size": 118},
     "FD-TNN": {"model_type": "fd-tnn", **RPE, "intermediate_size": 110},
     "SKI-TNN": {"model_type": "ski-tnn", **GTU, "ski_points": 32, "ski_taps": 7, "gamma": 0.99,
                 "intermediate_size": 123},
     "FNet": {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 179, "tokenizer_class": None},
 }
-CAUSAL_ONLY = {"FMMformer, fast weight", FAR_FIRST}
-BOTH_WAYS_ONLY = {"Spectraformer, OPRF-ORF", "Spectraformer, SADERF-ORF", "SKI-TNN", "FNet"}
-TEST_COUNT, TEST_SEED, TOKENS_PER_STEP, RATE = 64, 7, 1024, 6e-3
+CAUSAL_ONLY = {"fast weight", "FMMformer, fast weight", "FMMformer, 2 fast weights", FAR_FIRST}
+BOTH_WAYS_ONLY = {*GRID, "SKI-TNN", "FNet"}
+TEST_COUNT, TEST_SEED, VALIDATION_SEED, TOKENS_PER_STEP = 256, 7, 8, 1024
 SOLVED = 0.01  # nats; batches never come twice, so that a loss in training is one on unseen sequences
 
 
@@ -69,33 +87,53 @@ def loss_of(outputs, targets):
 def right(logits, targets):
     """The share of the targets that have the largest logit."""
     counted = targets != data_mixing.IGNORED
-    return float(np.mean(logits.argmax(-1)[counted] == targets[counted]))
+    return round(float(np.mean(logits.argmax(-1)[counted] == targets[counted])), 4)
 
 
-def by_weft(folder, tokens):
-    """The logits of a folder on the first device."""
+def by_weft(folder, *tokens):
+    """The logits of a folder on the first device, for each array of tokens."""
     import weft
     model = weft.load(folder)
-    return np.concatenate([np.asarray(model(tokens[at:at + 8].astype(np.int32)))
-                           for at in range(0, len(tokens), 8)])
+    return [np.concatenate([np.asarray(model(rows[at:at + 8].astype(np.int32))) for at in range(0, len(rows), 8)])
+            for rows in tokens]
 
 
-def make_model(name, fields):
-    """(module, its function save(folder)) of a name of MODELS and the task's fields."""
+def draw_rows(kind, model, seed):
+    """Draws W of every layer by weft.features."""
+    import torch
+    import weft
+    for i, layer in enumerate(model.layers):
+        weight = layer.mixer.features.weight
+        rows, _ = weft.features.fill(kind, *weight.shape, seed=seed, matrix=i)
+        weight.copy_(torch.from_numpy(rows))
+
+
+def module_of(name, config, seed=0):
+    """(module, its function save(folder)) of a config. The name says what the config does not: how it begins, or learns."""
     import torch
 
-    import train
     import weft_models
-    if name == "FNet":
-        model = train.Fnet(**MODELS[name], **fields)
-        return model, model.save
-    config = {**MODELS[name], **fields}
     model = weft_models.Model(config)
     if name == FAR_FIRST:
         for layer in model.layers:
             torch.nn.init.constant_(layer.mixer.near_weight, -3.0)
             torch.nn.init.constant_(layer.mixer.far_weight, 3.0)
+    if config.get("weight_matrix") in DRAWN:
+        draw_rows(config["weight_matrix"], model, seed)
+    if name in (GAUSSIANS, LOCAL):
+        weft_models.learn_transforms(model, weft_models.GaussianMixturePositions if name == GAUSSIANS else
+                                     weft_models.LocalPositions)
+        return model, lambda folder: weft_models.save_model(folder, weft_models.bake(model), config)
     return model, lambda folder: weft_models.save_model(folder, model, config)
+
+
+def make_model(name, fields, seed=0):
+    """(module, its function save(folder)) of a name of MODELS and the task's fields."""
+    if name == "FNet":
+        import train
+        model = train.Fnet(**MODELS[name], **fields)
+        return model, model.save
+    return module_of(name, {**MODELS[name], **fields}, seed)
 
 
 def trained(key, task):
@@ -107,49 +145,49 @@ def trained(key, task):
     fields = {"vocab_size": task.vocabulary, "max_position_embeddings": task.length}
     if key["model"] != "FNet":
         fields["task"] = task.head
-    model, save = make_model(key["model"], fields)
+    model, save = make_model(key["model"], fields, key["seed"])
     rng = np.random.default_rng([key["seed"], task.length])
 
     def next_batch(_):
         return [torch.from_numpy(part) for part in task.draw(rng, TOKENS_PER_STEP // task.length)]
 
-    seconds = train.optimize(model, next_batch, loss_of, key["steps"], RATE, every=100, enough=SOLVED)
-    tokens, targets = task.draw(np.random.default_rng(TEST_SEED), TEST_COUNT)
+    seconds = train.optimize(model, next_batch, loss_of, key["steps"], key["rate"], every=100, enough=SOLVED)
+    validation, test = (task.draw(np.random.default_rng(seed), TEST_COUNT) for seed in (VALIDATION_SEED, TEST_SEED))
+    control = task.control(np.random.default_rng(TEST_SEED), test[0])
     with tempfile.TemporaryDirectory() as folder:
         save(pathlib.Path(folder))
-        logits = by_weft(folder, tokens)
+        logits = by_weft(folder, validation[0], test[0], control)
     return {"chance": task.chance, "parameters": sum(p.numel() for p in model.parameters()),
-            "accuracy": round(right(logits, targets), 4), "seconds": round(seconds)}
+            "validation": right(logits[0], validation[1]), "test": right(logits[1], test[1]),
+            "control": right(logits[2], test[1]), "seconds": round(seconds)}
+
+
+def learns(rows):
+    """Whether the best of the rates is a twentieth of the way from chance to all right."""
+    return rows[0]["validation"] > rows[0]["chance"] + (1 - rows[0]["chance"]) / 20
 
 
 def table(rows):
-    """Markdown: a line for each model, a column for each task and length."""
-    columns = sorted({(row["task"], row["length"]) for row in rows})
-    lines = []
-    for name in MODELS:
-        cells = [[100 * row["accuracy"] for row in trials.matching(rows, model=name, task=task, length=length)]
-                 for task, length in columns]
-        if any(cells):
-            lines.append([name, *map(trials.spread, cells)])
-    return trials.markdown(["Model", *(f"{task}, {length} tokens" for task, length in columns)], lines)
+    """Markdown: a line for each model."""
+    def control(runs):
+        return trials.RIGHT.text(max(trials.RIGHT.of(runs, "control")))
+    return trials.table_of(rows, MODELS, trials.RIGHT, learns, [("control, at most", control)])
 
 
 def main():
-    parser = trials.parser_of(__doc__, MODELS, steps=2000)
-    parser.add_argument("--task", choices=sorted(data_mixing.TASKS))
+    parser = trials.parser_of(__doc__, MODELS, steps=1500)
+    parser.add_argument("--task", choices=sorted(data_mixing.TASKS), required=True)
     parser.add_argument("--length", type=int, default=128)
     args = parser.parse_args()
-    if not args.table and not args.task:
-        parser.error("--task is missing")
-    if args.task:
-        unfit = CAUSAL_ONLY if data_mixing.TASKS[args.task].head == "masked_lm" else BOTH_WAYS_ONLY
-        args.model = [name for name in args.model if name not in unfit]
+    unfit = CAUSAL_ONLY if data_mixing.TASKS[args.task].head == "masked_lm" else BOTH_WAYS_ONLY
+    args.model = [name for name in args.model if name not in unfit]
+    fields = {"task": args.task, "length": args.length}
 
-    def make_measure():
+    def make_train():
         task = data_mixing.TASKS[args.task](args.length)
         return lambda key: trained(key, task)
 
-    trials.run(args, table, {"task": args.task, "length": args.length}, make_measure)
+    trials.run(args, lambda rows: table(trials.matching(rows, **fields)), fields, make_train, trials.RIGHT)
 
 
 if __name__ == "__main__":

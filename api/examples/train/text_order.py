@@ -6,8 +6,9 @@ says nothing about it.
     text_order.py RESULTS.jsonl --table
 
 Each window of 256 bytes is left as it is, or its bytes are shuffled within blocks of 4, within blocks of 32, or all: these
-are the four labels. Chance is 25 %. A model is judged on the same held-out windows, in the same orders, as all others, by
-Weft on the model folder that was just written. A row of RESULTS.jsonl is one training. CACHE is what data_text.py reads.
+are the four labels. Chance is 25 %. A model is judged on held-out windows, each with all four labels, in the same orders as
+all others, by Weft on the model folder that was just written. Half of the held-out blocks choose the learning rate
+(trials.py), the others are the test. A row of RESULTS.jsonl is one training. CACHE is what data_text.py reads.
 """
 
 import pathlib
@@ -18,17 +19,17 @@ import numpy as np
 import mixing
 import trials
 
-LENGTH, TEST_WINDOWS, TEST_SEED, TOKENS_PER_STEP, RATE = 256, 512, 7, 2048, 3e-3
+LENGTH, TEST_SEED, TOKENS_PER_STEP = 256, 7, 2048
 BLOCKS = (1, 4, 32, LENGTH)
+CHANCE = 1 / len(BLOCKS)
 SIZES = {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 128}
 HEADS = {**SIZES, "num_attention_heads": 2, "position_embedding": "sinusoidal"}
 RANDOM = {**HEADS, "num_features": 32}
 GTU = {**SIZES, "expand_ratio": 1, "gtu_norm": True, "feed_forward": "mlp"}
-CAUSAL_ONLY = "FMMformer, fast weight"
 
 # The widths of the feed-forward parts make the parameters equal.
 MODELS = {
-    **{name: config for name, config in mixing.with_heads(HEADS).items() if name != CAUSAL_ONLY},
+    **{name: config for name, config in mixing.with_heads(HEADS).items() if name not in mixing.CAUSAL_ONLY},
     "FNet": {**SIZES, "num_hidden_layers": 3, "intermediate_size": 106},
     "FLT": {"model_type": "flt", **RANDOM, "position_embedding": "none", "position_features": 16},
     "Spectraformer, OPRF-ORF": {"model_type": "spectraformer", **RANDOM, "component": "optimal", "weight_matrix": "orf"},
@@ -39,9 +40,10 @@ MODELS = {
 }
 
 
-def disorder(rng, windows):
-    """(tokens, labels): each window with the label of its block size, and its bytes shuffled within such blocks."""
-    labels = rng.integers(len(BLOCKS), size=len(windows))
+def disorder(rng, windows, labels=None):
+    """(tokens, labels): each window with the label of its block size, drawn if none is given, and its bytes shuffled within
+    such blocks."""
+    labels = rng.integers(len(BLOCKS), size=len(windows)) if labels is None else labels
     tokens = np.array(windows, dtype=np.int64)
     for row, label in zip(tokens, labels):
         if BLOCKS[label] > 1:
@@ -77,28 +79,31 @@ def trained(key, text):
         windows, _ = text.train_batch(rng, TOKENS_PER_STEP // LENGTH)
         return [torch.from_numpy(part) for part in disorder(rng, windows[:, :LENGTH])]
 
-    seconds = train.optimize(model, next_batch, mixing.loss_of, key["steps"], RATE, every=key["steps"] // 4)
-    windows = text.full_test()["tokens"].reshape(-1, LENGTH)[:TEST_WINDOWS]
-    tokens, labels = disorder(np.random.default_rng(TEST_SEED), windows)
+    seconds = train.optimize(model, next_batch, mixing.loss_of, key["steps"], key["rate"], every=key["steps"] // 4)
+    tests = [every_order(windows) for windows in text.halves(LENGTH)]
     with tempfile.TemporaryDirectory() as folder:
         save(pathlib.Path(folder))
-        guesses = mixing.by_weft(folder, tokens).argmax(-1)
-    return {"parameters": sum(p.numel() for p in model.parameters()),
-            "accuracy": round(float(np.mean(guesses == labels)), 4),
-            "of each": [round(float(np.mean(guesses[labels == i] == i)), 3) for i in range(len(BLOCKS))],
+        logits = mixing.by_weft(folder, *(tokens for tokens, _ in tests))
+    right = [each.argmax(-1) == labels for each, (_, labels) in zip(logits, tests)]
+    validation, test = (round(float(np.mean(of_draw)), 4) for of_draw in right)
+    return {"chance": CHANCE, "parameters": sum(p.numel() for p in model.parameters()), "validation": validation, "test": test,
+            "of each": [round(float(np.mean(right[1][tests[1][1] == i])), 3) for i in range(len(BLOCKS))],
             "seconds": round(seconds)}
+
+
+def every_order(windows):
+    """(tokens, labels): each window with all labels."""
+    labels = np.tile(np.arange(len(BLOCKS)), len(windows))
+    return disorder(np.random.default_rng(TEST_SEED), np.repeat(windows, len(BLOCKS), 0), labels)
 
 
 def table(rows):
     """Markdown: a line for each model."""
-    lines = []
-    for name in MODELS:
-        found = trials.matching(rows, model=name)
-        if found:
-            lines.append([name, f"{found[0]['parameters']:,}", trials.spread([100 * row["accuracy"] for row in found]),
-                          *(trials.spread([100 * row["of each"][i] for row in found], 0) for i in range(len(BLOCKS)))])
-    return trials.markdown(["Model", "parameters", "right, %", "as it is", "blocks of 4", "blocks of 32", "all"], lines)
+    def of_each(i):
+        return lambda runs: f"{100 * np.mean([row['of each'][i] for row in runs]):.0f}"
+    names = ("as it is", "blocks of 4", "blocks of 32", "all")
+    return trials.table_of(rows, MODELS, trials.RIGHT, mixing.learns, [(name, of_each(i)) for i, name in enumerate(names)])
 
 
 if __name__ == "__main__":
-    trials.main_on_text(__doc__, "order", MODELS, 1000, table, trained)
+    trials.main_on_text(__doc__, "order", MODELS, 1000, table, trained, trials.RIGHT)

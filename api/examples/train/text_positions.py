@@ -6,7 +6,8 @@ byte costs at which position.
     text_positions.py RESULTS.jsonl --table
 
 A model is trained on windows of 32, 64, 128 and at last 256 bytes, and judged on held-out windows of 512, by Weft on the
-model folder that was just written. A row of RESULTS.jsonl is one training. CACHE is what data_text.py reads.
+model folder that was just written. Half of the held-out blocks choose the learning rate (trials.py) by the bits of bytes 1
+to 255, the others are the test. A row of RESULTS.jsonl is one training. CACHE is what data_text.py reads.
 """
 
 import math
@@ -17,7 +18,9 @@ import numpy as np
 import mixing
 import trials
 
-LENGTHS, LONGEST, TEST_WINDOWS, TOKENS_PER_STEP, RATE = (32, 64, 128, 256, 256, 256), 512, 96, 1024, 6e-3
+LENGTHS, LONGEST, TEST_WINDOWS, TOKENS_PER_STEP = (32, 64, 128, 256, 256, 256), 512, 96, 1024
+TRAINED = (1, 256)  # positions that all trainings have reached
+BITS = trials.Measure("bits a byte, 1 … 255", digits=3, fewer=True, bounds=(0.0, float("inf")))
 BUCKETS = ((1, 32), (32, 128), (128, 256), (256, 512))
 SIZES = {"hidden_size": 64, "num_hidden_layers": 2, "tie_word_embeddings": True}
 HEADS = {**SIZES, "num_attention_heads": 2, "intermediate_size": 128}
@@ -25,25 +28,27 @@ GTU = {**SIZES, "expand_ratio": 1, "gtu_norm": True, "rpe_size": 32, "feed_forwa
        "intermediate_size": 118}
 
 PLACED = {**HEADS, "position_embedding": "sinusoidal"}
-FLT = {"model_type": "flt", "position_features": 16, "num_features": 32}
+FLT = {"model_type": "flt", "num_features": 32}
 
 # The widths of the feed-forward parts make the parameters equal.
 MODELS = {
     **mixing.with_heads(PLACED),
-    "FLT": {**FLT, **HEADS},
-    "FLT, sinusoids too": {**FLT, **PLACED},
+    "FLT": {**FLT, "position_features": 16, **HEADS},
+    "FLT, sinusoids too": {**FLT, "position_features": 16, **PLACED},
+    mixing.GAUSSIANS: {**FLT, "position_features": 32, **HEADS},
+    mixing.LOCAL: {**FLT, "position_features": 32, **HEADS},
     "TNN": {"model_type": "tnn", **GTU, "decay": "fixed", "gamma": 0.999},
     "FD-TNN": {"model_type": "fd-tnn", **GTU, "rpe_act": "gelu", "fd_input": "cosine"},
 }
 
 
-def bits_by_position(logits, tokens):
+def bits_by_position(logits, tokens, buckets=BUCKETS):
     """The mean of -log2 p(byte i | those before) for the positions i of each bucket."""
     logits, following = logits[:, :-1].astype(np.float64), tokens[:, 1:, None]
     top = logits.max(-1, keepdims=True)
     total = np.log(np.exp(logits - top).sum(-1)) + top[..., 0]
     nats = total - np.take_along_axis(logits, following, -1)[..., 0]
-    return [round(float(nats[:, a - 1:b - 1].mean()) / math.log(2), 4) for a, b in BUCKETS]
+    return [round(float(nats[:, a - 1:b - 1].mean()) / math.log(2), 4) for a, b in buckets]
 
 
 def trained(key, text):
@@ -51,10 +56,9 @@ def trained(key, text):
     import torch
 
     import train
-    import weft_models
     torch.manual_seed(key["seed"])
-    config = {**MODELS[key["model"]], "task": "causal_lm", "vocab_size": 256, "max_position_embeddings": LONGEST}
-    model = weft_models.Model(config)
+    model, save = mixing.module_of(key["model"], {**MODELS[key["model"]], "task": "causal_lm", "vocab_size": 256,
+                                                  "max_position_embeddings": LONGEST})
     with torch.no_grad():  # logits, which are products with embeddings, begin small
         model.embeddings.tokens.weight.mul_(0.2)
     rng = np.random.default_rng(key["seed"])
@@ -64,26 +68,31 @@ def trained(key, text):
         parts = text.train_batch(rng, TOKENS_PER_STEP // length)
         return [torch.from_numpy(np.ascontiguousarray(part[:, :length])) for part in parts]
 
-    seconds = train.optimize(model, next_batch, mixing.loss_of, key["steps"], RATE, every=key["steps"] // 4)
-    windows = text.full_test()["tokens"]
-    tokens = windows[np.arange(TEST_WINDOWS) * len(windows) // TEST_WINDOWS].astype(np.int64)
+    seconds = train.optimize(model, next_batch, mixing.loss_of, key["steps"], key["rate"], every=key["steps"] // 4)
+    validation, test = (windows[np.arange(TEST_WINDOWS) * len(windows) // TEST_WINDOWS].astype(np.int64)
+                        for windows in text.halves(LONGEST))
     with tempfile.TemporaryDirectory() as folder:
-        weft_models.save_model(folder, model, config)
-        logits = mixing.by_weft(folder, tokens)
-    return {"parameters": sum(p.numel() for p in model.parameters()), "bits": bits_by_position(logits, tokens),
-            "seconds": round(seconds)}
+        save(folder)
+        logits = mixing.by_weft(folder, validation, test)
+    return {"parameters": sum(p.numel() for p in model.parameters()),
+            "validation": bits_by_position(logits[0], validation, [TRAINED])[0],
+            "test": bits_by_position(logits[1], test, [TRAINED])[0],
+            "bits": bits_by_position(logits[1], test), "seconds": round(seconds)}
 
 
 def table(rows):
-    """Markdown: a line for each model, a column for each bucket of positions."""
-    lines = []
-    for name in MODELS:
-        found = trials.matching(rows, model=name)
-        if found:
-            cells = [trials.spread([row["bits"][i] for row in found], 3) for i in range(len(BUCKETS))]
-            lines.append([name, f"{found[0]['parameters']:,}", *cells])
-    return trials.markdown(["Model", "parameters", *(f"{a} … {b - 1}" for a, b in BUCKETS)], lines)
+    """Markdown: a line for each model."""
+    def of_bucket(i):
+        return lambda runs: f"{np.mean([row['bits'][i] for row in runs]):.3f}"
+
+    alone = [row["validation"] for row in trials.matching(rows, model="feed-forward alone")]
+
+    def learns(runs):
+        return not alone or runs[0]["validation"] < min(alone) or runs[0]["model"] == "feed-forward alone"
+
+    return trials.table_of(rows, MODELS, BITS, learns,
+                           [(f"{a} … {b - 1}", of_bucket(i)) for i, (a, b) in enumerate(BUCKETS)])
 
 
 if __name__ == "__main__":
-    trials.main_on_text(__doc__, "text", MODELS, 1500, table, trained)
+    trials.main_on_text(__doc__, "text", MODELS, 1000, table, trained, BITS)

@@ -13,6 +13,7 @@ training needs it, a form with the same result that is linear in the length (ban
 sums by chunks, Toeplitz products by FFT).
 """
 
+import copy
 import json
 import math
 import pathlib
@@ -537,8 +538,27 @@ class Fmmformer(Attention):
                 + self.far_weight.sigmoid()[:, None, None] * far)
 
 
-class FltPositions(nn.Module):
-    """Frequencies and weights of the relative positions, for each head its own."""
+class RandomPositions(nn.Module):
+    """Features of relative positions from `frequencies` [heads, r, l] and their `weights` [heads, r]."""
+
+    def forward(self, positions):
+        """The positions' features for queries and for keys, [1 or B, heads, n, 2r]."""
+        # Turns can be many: they are reduced in float64, and only their fraction is a float32.
+        weights = self.weights
+        turns = torch.einsum("...nl,hrl->...hnr", positions.double(), self.frequencies.double())
+        factor = (weights.abs() / weights.shape[1]).sqrt()[:, None]
+
+        def features(turns):
+            angle = 2 * math.pi * (turns - turns.round()).float()
+            return torch.cat([factor * angle.cos(), factor * angle.sin()], -1)
+
+        own = turns + self.phases[:, None].double() if hasattr(self, "phases") else turns
+        return features(own), weights.sign().repeat(1, 2)[:, None] * features(turns)
+
+
+class FltPositions(RandomPositions):
+    """Frequencies and weights of the relative positions, for each head its own: what a model folder holds. As parameters
+    they are free, which is not the paper's way to learn them."""
 
     def __init__(self, c, size):
         super().__init__()
@@ -548,18 +568,83 @@ class FltPositions(nn.Module):
         if c.position_phases:
             self.phases = nn.Parameter(0.1 * torch.randn(shape))
 
-    def forward(self, positions):
-        """The positions' features for queries and for keys, [1 or B, heads, n, 2r]."""
-        # Turns can be many: they are reduced in float64, and only their fraction is a float32.
-        turns = torch.einsum("...nl,hrl->...hnr", positions.double(), self.frequencies.double())
-        factor = (self.weights.abs() / self.weights.shape[1]).sqrt()[:, None]
 
-        def features(turns):
-            angle = 2 * math.pi * (turns - turns.round()).float()
-            return torch.cat([factor * angle.cos(), factor * angle.sin()], -1)
+class TransformPositions(RandomPositions):
+    """FLT as its paper learns it (section 4.3): frequencies are drawn from p = N(0, sigma^2) and stay, weights are g/p, and
+    the transform g has the parameters. Each head has draws of its own."""
 
-        own = turns + self.phases[:, None].double() if hasattr(self, "phases") else turns
-        return features(own), self.weights.sign().repeat(1, 2)[:, None] * features(turns)
+    def __init__(self, c, size, sigma):
+        super().__init__()
+        self.sigma = sigma
+        self.register_buffer("frequencies", sigma * torch.randn(c.num_attention_heads, c.position_features, size))
+
+    def log_density(self):
+        """log p of each frequency, [heads, r]"""
+        square = (self.frequencies / self.sigma).square().sum(-1)
+        return -square / 2 - self.frequencies.shape[-1] * math.log(math.sqrt(2 * math.pi) * self.sigma)
+
+    @property
+    def weights(self):
+        return self.transform() / self.log_density().exp()
+
+    def baked(self, c):
+        """The same as frequencies and weights."""
+        plain = FltPositions(c, self.frequencies.shape[-1])
+        with torch.no_grad():
+            plain.frequencies.copy_(self.frequencies)
+            plain.weights.copy_(self.weights)
+        return plain
+
+
+class GaussianMixturePositions(TransformPositions):
+    """g is the mean of `terms` normal densities with learned centres and widths, times learned amplitudes. It begins close
+    to 0.5 p."""
+
+    def __init__(self, c, size, terms=25, sigma=1.0):
+        super().__init__(c, size, sigma)
+        shape = (c.num_attention_heads, terms)
+        self.amplitudes = nn.Parameter(torch.full(shape, 0.5))
+        self.centres = nn.Parameter(sigma * math.sqrt(0.75) * torch.randn(*shape, size))
+        self.log_widths = nn.Parameter(torch.full(shape, math.log(sigma / 2)))
+
+    def transform(self):
+        width = self.log_widths.exp()[:, None]                                        # [heads, 1, terms]
+        distance = self.frequencies[:, :, None] - self.centres[:, None]               # [heads, r, terms, l]
+        density = torch.exp(-(distance / width[..., None]).square().sum(-1) / 2)
+        density = density / (math.sqrt(2 * math.pi) * width) ** distance.shape[-1]
+        return (self.amplitudes[:, None] * density).mean(-1)
+
+
+class LocalPositions(TransformPositions):
+    """g is that of `terms` functions which are 1 within a learned radius and 0 beyond (equation 4), times learned amplitudes,
+    their mean."""
+
+    def __init__(self, c, size, terms=4, sigma=1.0):
+        super().__init__(c, size, sigma)
+        shape = (c.num_attention_heads, terms)
+        radii = 2.0 ** torch.arange(1, terms + 1).expand(shape)
+        self.amplitudes = nn.Parameter(torch.ones(shape))
+        self.log_radii = nn.Parameter((radii[..., None] + torch.rand(*shape, size)).log())
+
+    def transform(self):
+        frequencies, radii = self.frequencies[:, :, None], self.log_radii.exp()[:, None]
+        waves = 2 * radii * torch.sinc(2 * radii * frequencies)                       # sin(2 pi v xi) / (pi xi)
+        return (self.amplitudes[:, None] * waves.prod(-1)).mean(-1)
+
+
+def learn_transforms(model, positions):
+    """Gives each layer of an FLT that reads token numbers positions(c, 1), such as GaussianMixturePositions. Before it is
+    saved, bake(model) makes frequencies and weights of them."""
+    for layer in model.layers:
+        layer.mixer.positions = positions(layer.mixer.c, 1)
+
+
+def bake(model):
+    """A copy of an FLT that has a model folder's tensors alone."""
+    model = copy.deepcopy(model)
+    for layer in model.layers:
+        layer.mixer.positions = layer.mixer.positions.baked(layer.mixer.c)
+    return model
 
 
 class Flt(Attention):
@@ -784,8 +869,7 @@ class SkiTno(nn.Module):
         y = torch.einsum("nr,ebr->bne", w, points)
         if self.c.ski_taps:
             kernel = self.taps.weight.flip(0).T[:, None]  # conv1d correlates
-            y = y + F.conv1d(x.transpose(1, 2), kernel, padding=self.c.ski_taps // 2,
-                             groups=x.shape[2]).transpose(1, 2)
+            y = y + F.conv1d(x.transpose(1, 2), kernel, padding="same", groups=x.shape[2]).transpose(1, 2)
         return y
 
 

@@ -1551,13 +1551,14 @@ def ski_product(x, rpe, points, gamma, taps=None, interpolation="linear"):
         return y
     of_lag = np.zeros((2 * n - 1, d))
     half = len(taps) // 2
-    of_lag[n - 1 - half:n + half] = taps
+    of_lag[n - 1 - half:n - 1 - half + len(taps)] = taps
     return y + toeplitz_product(of_lag, x)
 
 
 @covers("ski_toeplitz")
 @pytest.mark.parametrize("shape", [(1, 7, 6), (2, 67, 5)], ids=str)
-@pytest.mark.parametrize("points, taps, interpolation", [(5, 0, "linear"), (7, 3, "linear"), (6, 5, "cubic"), (1, 0, "cubic")])
+@pytest.mark.parametrize("points, taps, interpolation", [(5, 0, "linear"), (7, 3, "linear"), (6, 4, "linear"), (6, 5, "cubic"),
+                                                         (1, 2, "cubic")])
 def test_ski_toeplitz(run, rng, shape, points, taps, interpolation):
     x, rpe = normal(rng, *shape), normal(rng, 19, shape[-1])
     given = {"points": points, "gamma": 0.96, "interpolation": interpolation}
@@ -1567,9 +1568,9 @@ def test_ski_toeplitz(run, rng, shape, points, taps, interpolation):
 
 
 @covers("ski_toeplitz")
-@pytest.mark.parametrize("interpolation", ["linear", "cubic"])
-def test_ski_toeplitz_of_pytorch(run, rng, interpolation):
-    config = types.SimpleNamespace(expand_ratio=1, hidden_size=5, ski_points=7, ski_grid=9, ski_taps=3, gamma=0.96,
+@pytest.mark.parametrize("interpolation, taps", [("linear", 3), ("cubic", 4)])
+def test_ski_toeplitz_of_pytorch(run, rng, interpolation, taps):
+    config = types.SimpleNamespace(expand_ratio=1, hidden_size=5, ski_points=7, ski_grid=9, ski_taps=taps, gamma=0.96,
                                    interpolation=interpolation)
     ski = random_parameters(models.SkiTno(config), rng)  # it computes in float32: 3e-6 of the bound are PyTorch's
     x = normal(rng, 2, 31, 5)

@@ -30,8 +30,8 @@ typedef struct weft_attention_params {
  * Softmax attention, head h using channels h·d/heads …: softmax(scale · q kᵀ + bias) v per head. Vaswani et al.,
  * "Attention is all you need", 2017, equation (1). q f32 [B, n, d], k and v f32 [B, m, d]; with kv_heads fewer than
  * heads, grouped queries (Ainslie et al., "GQA", 2023): k and v f32 [B, m, d·kv_heads/heads], of which head h reads head
- * h·kv_heads/heads. Stores the [B, heads, n, m] scores (implementation "scores"). Causal attention without a bias stores
- * none ("band"); it is weft_graph_banded_attention with half_width n-1, and weft_graph_banded_attention_step is its
+ * h·kv_heads/heads. Stores the [B, heads, n, m] scores (implementation "scores"), or, mostly on processors and without a
+ * bias, a few rows of them at a time ("rows"). Causal attention without a bias stores none ("band"); it is weft_graph_banded_attention with half_width n-1, and weft_graph_banded_attention_step is its
  * step, with the same bits. FNet's Hybrid sibling and the baseline use it. If bias hides all keys from a query, its
  * result is NaN; causal with a bias, a NaN or an infinity in v reaches the tokens before it, too. params may be null.
  * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide d, kv_heads that do not divide heads, or a scale that is not

@@ -97,7 +97,7 @@ typedef enum weft_interpolation {
 typedef struct weft_ski_toeplitz_params {
     /** f32 [2g + 1, d], g at least 1: the RPE at -1, -1 + 1/g … 1 of the warped axis. Row g counts as 0. */
     weft_tensor rpe;
-    /** f32 [m, d], m odd, or none: row s is the coefficient of lag s - (m - 1)/2. */
+    /** f32 [m, d], or none: row s is the coefficient of lag s - ⌊m/2⌋, so an even m looks one further ahead than back. */
     weft_tensor taps;
     uint32_t points; /**< r, the inducing points: 1 … n; 0 means g */
     float gamma;     /**< decay of the warp, above 0 and at most 1; there is no default */
@@ -113,8 +113,8 @@ typedef struct weft_ski_toeplitz_params {
  * channel. "SKI to go faster: accelerating Toeplitz neural networks via asymmetric kernels", algorithm 1. Bidirectional:
  * every output depends on every input.
  *   lag      i - j: positive lags look back.
- *   T_sparse the convolution with the taps, zeros around the sequence. PyTorch's Conv1d has its taps the other way
- *            round.
+ *   T_sparse the convolution with the taps, zeros around the sequence. PyTorch's Conv1d with padding "same" is that with
+ *            its taps the other way round.
  *   W        [n, r] interpolates position i from the points p_k = k (n - 1)/(r - 1), 0 … n - 1: of degree 1 or 3,
  *            or r - 1 if that is lower (so r = 1 adds the whole sequence up). Never held in memory.
  *   A        [r, r], A_ij = RPE(x(p_i - p_j)), with the inverse time warp x(t) = sign(t) gamma^|t|, x(0) = +1.

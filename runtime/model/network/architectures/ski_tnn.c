@@ -40,9 +40,6 @@ static weft_status check(void *config, const weft_network_config *network,
                    : weft_fields_refuse(json, "task",
                                         "a task that is not causal, as ski-tnn is bidirectional");
     }
-    if (ski_tnn->taps != 0 && ski_tnn->taps % 2 == 0) {
-        return weft_fields_refuse(json, "ski_taps", "0 or an odd number");
-    }
     if (!(ski_tnn->gamma > 0)) {
         return weft_fields_refuse(json, "gamma", "a number above 0 and at most 1");
     }
