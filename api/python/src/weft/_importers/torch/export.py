@@ -13,12 +13,13 @@ from torch.utils import _pytree as pytree
 
 from ... import errors
 from ..program.program import Program
-from . import arithmetic, fourier, functions, mixers, movement, networks, recurrent, resampling, scatter
+from . import arithmetic, fourier, functions, mixers, movement, networks, pooling, recurrent, resampling, scatter
 from .check import Called, check_mutations, unchanged
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
 # They have filled ROWS.
-assert arithmetic and fourier and functions and mixers and movement and networks and recurrent and resampling and scatter
+assert (arithmetic and fourier and functions and mixers and movement and networks and pooling and recurrent and resampling
+        and scatter)
 
 _MOST_ROUNDS = 6  # of decomposing what has no row
 

@@ -90,6 +90,14 @@ def _to(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
     return r.build.rounded_to_half(value) if r.dtype == torch.float16 else value
 
 
+@row("aten.copy.default")
+def _copy(r: Reader, x: Any, source: Any, *_: Any) -> Any:
+    """The numbers of another tensor, in the place and type of x."""
+    if isinstance(source, Pair):
+        return source if r.dtype.is_complex else source.real
+    return _each(r, _to(r, source), lambda part: r.build.expand(part, r.shape))
+
+
 def truth(r: Reader, x: Value) -> Value:
     """0 and 1 of any number."""
     return r.build.binary("not_equal", x, r.build.constant(0, x.dtype))
@@ -372,7 +380,9 @@ def _ones(r: Reader, *_: Any, **__: Any) -> Value:
     return r.build.full(r.shape, 1, r.kind)
 
 
-@row("aten.zeros.default", "aten.new_zeros.default", "aten.zeros_like.default", "aten.empty.memory_format", moves=True)
+@row("aten.zeros.default", "aten.new_zeros.default", "aten.zeros_like.default", "aten.empty.memory_format",
+     "aten.empty_like.default", "aten.empty_permuted.default", "aten.empty_strided.default", "aten.new_empty.default",
+     "aten.new_empty_strided.default", moves=True)
 def _zeros(r: Reader, *_: Any, **__: Any) -> Value:
     return r.build.full(r.shape, 0, r.kind)
 

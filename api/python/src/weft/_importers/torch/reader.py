@@ -137,6 +137,8 @@ class Reader:
             found = self.build.constant(given, kind)
         elif isinstance(given, tuple):  # of view_as_real
             found = given[0].whole(self.build)
+        elif given is None:
+            raise Refused("an argument is a result that a program leaves out")
         else:
             raise Refused(f"an argument is {type(given).__name__}")
         return found if kind is None else self.build.convert(found, kind)
@@ -316,6 +318,9 @@ class Reader:
         kept = len(given) - len(names)
         for name, read in zip(names, given[kept:]):
             found = self.found[read] if isinstance(read, Node) else read
+            if found is None and isinstance(read, Node) and isinstance(read.meta.get("val"), torch.Tensor):
+                raise errors.Unsupported(f"{name}: expected an output that a program computes, found a result of "
+                                         f"{_source_name(read)} that it leaves out")
             if found is not None:  # which stands for nothing
                 self.program.output(name, self._output(name, found))
 
@@ -379,6 +384,12 @@ def target_name(node: Any) -> str:
     """Of an op with its overload."""
     text = str(node.target)
     return text if isinstance(node.target, torch._ops.OpOverload) else getattr(node.target, "__name__", text)
+
+
+def _source_name(node: Node) -> str:
+    """Of the op that gave several results, of which this is one."""
+    given = node.args[0] if node.target is operator.getitem else node
+    return target_name(given)
 
 
 def kind_of(dtype: torch.dtype) -> Kind:
