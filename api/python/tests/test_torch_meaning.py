@@ -144,7 +144,6 @@ CHANGING = {
     "a buffer": (Counts(), "buffer n, once: tests/test_torch_meaning.py"), "a buffer that is assigned": (Assigns(), "buffer n"),
     "a parameter": (Trains(), "parameter weight"),
     "statistics": (Statistics(), "2 tensors that forward changes.*\n.*norm.running_mean"),
-    "an input": (Function(lambda x: x.add_(1) * 2), "input args_0"),
     "rows of a table": (nn.Embedding(5, 3, max_norm=0.1), "parameter weight"),
 }
 

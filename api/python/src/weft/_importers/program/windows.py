@@ -150,6 +150,7 @@ def pool(b: Builder, kind: str, x: Value, windows: Windows, count_pads: bool, pa
     if x.dtype == "f32":
         if axes > 2:
             return _pool_by_pairs(b, kind, x, windows, count_pads, partial)
+        windows = windows if partial is None else _within(windows, x.shape[2:])
         counts = windows.counts(x.shape[2:]) if partial is None else partial
         return b.program.node("pool", [x], "f32", [*x.shape[:2], *counts], kind=kind, sizes=_pair(windows.kernel),
                               counts_padding=count_pads, partial=partial is not None, **windows.fields())
@@ -161,6 +162,15 @@ def pool(b: Builder, kind: str, x: Value, windows: Windows, count_pads: bool, pa
     if count_pads or not any(windows.pads):
         return b.divide(total, b.constant(float(math.prod(windows.kernel)), "f32"))
     return b.divide(total, _over_taps(b, "add", b.full([1, 1, *x.shape[2:]], 1.0, "f32"), windows, 0.0))
+
+
+def _within(windows: Windows, extents: Sequence[Extent]) -> Windows:
+    """Windows that may end outside, no longer than what there is."""
+    axes = len(windows.kernel)
+    most = [extent + windows.pads[at] + windows.pads[axes + at] for at, extent in enumerate(extents)]
+    kernel = [min(size, whole) if isinstance(whole, int) and windows.dilations[at] == 1 else size
+              for at, (size, whole) in enumerate(zip(windows.kernel, most))]
+    return dataclasses.replace(windows, kernel=kernel)
 
 
 def _pool_by_pairs(b: Builder, kind: str, x: Value, windows: Windows, count_pads: bool,

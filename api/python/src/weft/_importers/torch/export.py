@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import re
 import traceback
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,7 +17,8 @@ from torch.utils import _pytree as pytree
 from ... import errors
 from ..program.program import Program
 from . import arithmetic, fourier, functions, mixers, movement, networks, pooling, recurrent, resampling, scatter
-from .check import Called, check_mutations, unchanged
+from .check import Called, check_mutations, unchanged, written_inputs
+from .inplace import has_writes
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
 # They have filled ROWS.
@@ -77,6 +81,10 @@ def _program_of(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[
         warnings.warn(f"{type(module).__name__}: it fixes the first axis of its inputs, so the program has the batch of the "
                       "example", stacklevel=5)
     check_mutations(exported)
+    written = written_inputs(exported)
+    if written:
+        warnings.warn(f"{type(module).__name__}: forward writes into its inputs ({', '.join(written)}): a program leaves its "
+                      "inputs as they are", stacklevel=5)
     called = Called(module, exported, positional, keywords, names)
     called.check_state()
     one_sized = {name for one, axes in zip(leaves, names) for axis, name in axes.items() if one.shape[axis] == 1}
@@ -107,7 +115,7 @@ def _named_axes(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[st
     """Of each tensor in the arguments, the axes that vary and the names of their sizes."""
     given = [*args, *kwargs.values()]
     if dynamic is None:
-        return [{0: "batch"} if isinstance(one, torch.Tensor) and one.dim() > 0 else {} for one in pytree.tree_leaves(given)]
+        return _batches(pytree.tree_leaves(given))
     order = _argument_names(module, args, kwargs)
     if isinstance(dynamic, Mapping):
         unknown = set(dynamic) - set(order)
@@ -120,6 +128,14 @@ def _named_axes(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[st
     if len(dynamic) != len(given):
         raise errors.InvalidArgument(f"dynamic: expected one entry for each of {len(given)} inputs, found {len(dynamic)}")
     return [axes for one, entry in zip(given, dynamic) for axes in _axes_inside(one, entry)]
+
+
+def _batches(leaves: Sequence[Any]) -> list[dict[int, str]]:
+    """The first axis of each tensor: "batch", and a name of its own for each other size; 1 among others is the same for all."""
+    sizes = [one.shape[0] if isinstance(one, torch.Tensor) and one.dim() > 0 else 0 for one in leaves]
+    several = [size for size in dict.fromkeys(sizes) if size > 1] or [1]
+    names = {size: "batch" if at == 0 else f"batch_{at + 1}" for at, size in enumerate(several)}
+    return [{0: names[size]} if size in names else {} for size in sizes]
 
 
 def _axes_inside(one: Any, entry: Any) -> list[dict[int, str]]:
@@ -179,12 +195,35 @@ def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[st
         named = len(_parameters(module))  # the others are those of *args, together
         by_name = (*shapes[:named], tuple(shapes[named:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
     try:
-        with recurrent.kept_whole():
+        with recurrent.kept_whole(), _masks_as_they_are(), _nothing_printed():
             return _decomposed(torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name))
     except errors.WeftError:
         raise
     except Exception as error:  # whatever PyTorch makes of a module that it cannot trace
         raise errors.Unsupported(f"{type(module).__name__}: torch.export: {_told(error)}") from error
+
+
+@contextlib.contextmanager
+def _masks_as_they_are() -> Iterator[None]:
+    """In this, PyTorch's layers of transformers do not look whether a mask that they are given is the causal one."""
+    layers: Any = torch.nn.modules.transformer
+    usual = layers._detect_is_causal_mask
+    layers._detect_is_causal_mask = lambda mask, is_causal=None, size=None: is_causal is True
+    try:
+        yield
+    finally:
+        layers._detect_is_causal_mask = usual
+
+
+@contextlib.contextmanager
+def _nothing_printed() -> Iterator[None]:
+    """In this, PyTorch does not print what it had of a graph when it failed."""
+    module = vars(importlib.import_module("torch.export._trace"))
+    module["print"] = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        module.pop("print", None)
 
 
 def _told(error: Exception) -> str:
@@ -193,6 +232,11 @@ def _told(error: Exception) -> str:
     if not text:  # an assert without words
         last = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__} at {last.filename}:{last.lineno}: {last.line}"
+    if "data-dependent" in text:
+        place = re.search(r"Caused by: \((.*)\)", text)
+        where = f" ({place[1]})" if place else ""
+        return (f"forward does one thing or another by numbers that its inputs hold{where}, and a program has one way: choose it "
+                "by an argument of Python's, or leave the check out")
     if "Constraints violated" not in text and "ConstraintViolation" not in type(error).__name__:
         return text
     fixed = [line.strip(" -") for line in text.splitlines() if "marked" in line or "specialized" in line]
@@ -219,15 +263,25 @@ def _longer(one: Any, axes: Mapping[int, str]) -> Any:
 
 
 def _decomposed(exported: Any) -> Any:
-    exported = exported.run_decompositions({})
+    """Without ops that write into what they read, and those that have no row but are made of others."""
+    if not has_writes(exported) and not any(map(_lacks, _calls(exported))):
+        return exported  # PyTorch's passes take several times as long as the export
     table = torch.export.default_decompositions()
     for _ in range(_MOST_ROUNDS):
-        missing = {node.target for node in exported.graph.nodes if node.op == "call_function" and _lacks(node)}
-        known = {target: table[target] for target in missing if target in table}
-        if not known:
+        exported = exported.run_decompositions(_known(exported, table))
+        if not _known(exported, table):
             break
-        exported = exported.run_decompositions(known)
     return exported
+
+
+def _known(exported: Any, table: Mapping[Any, Any]) -> dict[Any, Any]:
+    """How ops that have no row are made of others, where PyTorch knows."""
+    missing = {node.target for node in _calls(exported) if _lacks(node)}
+    return {target: table[target] for target in missing if target in table}
+
+
+def _calls(exported: Any) -> list[Any]:
+    return [node for node in exported.graph.nodes if node.op == "call_function"]
 
 
 def _lacks(node: Any) -> bool:

@@ -152,6 +152,8 @@ def _by_channels(r: Reader, x: Value, gamma: Any, beta: Any) -> Value:
 @row("aten.batch_norm.default", "aten._native_batch_norm_legit_no_training.default", "aten.cudnn_batch_norm.default")
 def _batch_norm(r: Reader, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, *rest: Any) -> Any:
     training = rest[0] if isinstance(rest[0], bool) else False
+    if training and mean is None:
+        return _batch_norm_of_batch(r, x, gamma, beta, True, 0.0, rest[2])[0]
     if training:
         raise Refused("the module is in training: call eval() first")
     epsilon = float(rest[2] if isinstance(rest[0], bool) else rest[1])
@@ -166,7 +168,8 @@ def _normalized(r: Reader, x: Any, given: Sequence[Any], epsilon: float) -> Valu
 
 
 @row("aten._native_batch_norm_legit.no_stats")
-def _batch_norm_of_batch(r: Reader, x: Any, gamma: Any, beta: Any, training: bool, momentum: float, epsilon: float) -> list[Any]:
+def _batch_norm_of_batch(r: Reader, x: Any, gamma: Any, beta: Any, training: bool, momentum: float,
+                         epsilon: float) -> list[Any]:
     """Of a layer that keeps no statistics, and normalizes by those of the batch."""
     b, value = r.build, r.value(x)
     rows = b.swap(value, 0, 1)
