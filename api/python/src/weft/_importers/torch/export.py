@@ -18,7 +18,7 @@ from ... import errors
 from ..program.program import Program
 from . import arithmetic, fourier, functions, mixers, movement, networks, pooling, recurrent, resampling, scatter
 from .check import Called, check_mutations, unchanged, written_inputs
-from .inplace import has_writes
+from .inplace import has_writes, reached_by_inputs
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
 
 # They have filled ROWS.
@@ -235,8 +235,8 @@ def _told(error: Exception) -> str:
     if "data-dependent" in text:
         place = re.search(r"Caused by: \((.*)\)", text)
         where = f" ({place[1]})" if place else ""
-        return (f"forward does one thing or another by numbers that its inputs hold{where}, and a program has one way: choose it "
-                "by an argument of Python's, or leave the check out")
+        return (f"forward does one thing or another by numbers that its inputs hold{where}, and a program has one way: choose "
+                "it by an argument of Python's, or leave the check out")
     if "Constraints violated" not in text and "ConstraintViolation" not in type(error).__name__:
         return text
     fixed = [line.strip(" -") for line in text.splitlines() if "marked" in line or "specialized" in line]
@@ -264,8 +264,10 @@ def _longer(one: Any, axes: Mapping[int, str]) -> Any:
 
 def _decomposed(exported: Any) -> Any:
     """Without ops that write into what they read, and those that have no row but are made of others."""
-    if not has_writes(exported) and not any(map(_lacks, _calls(exported))):
-        return exported  # PyTorch's passes take several times as long as the export
+    if not has_writes(exported):
+        reached = reached_by_inputs(exported)
+        if not any(_lacks(node) for node in _calls(exported) if node in reached):
+            return exported  # PyTorch's passes take several times as long as the export
     table = torch.export.default_decompositions()
     for _ in range(_MOST_ROUNDS):
         exported = exported.run_decompositions(_known(exported, table))

@@ -19,20 +19,43 @@ _FRESH = {f"aten.{name}" for name in (
     "batch_norm.default", "instance_norm.default", "layer_norm.default", "group_norm.default", "max_pool2d.default")}
 """Of ops that PyTorch has made of others, those whose results are never what they were given."""
 
+_PLACES = ("index", "indices", "mask")  # arguments that say where
 _DROPOUT = {f"aten.{name}.default" for name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")}
 
 
 def has_writes(exported: Any) -> bool:
-    """Whether an op of the graph is left that writes into what it reads, after others were replaced."""
+    """Whether an op of the graph is left that writes into what it reads, after others were replaced.
+
+    What no input reaches is computed by PyTorch itself, which may write into all but what the module holds."""
     graph = exported.graph_module.graph
     _pass_dropout(graph)
     places = {node: at for at, node in enumerate(graph.nodes)}
-    left = False
+    reached, left = reached_by_inputs(exported), False
     for node in list(graph.nodes):
         if node.op == "call_function" and _writes(node) and not _replace(node, places):
-            left = True
+            left = left or node in reached or not _is_of_itself(node)
     exported.graph_module.recompile()
     return left
+
+
+def reached_by_inputs(exported: Any) -> set[Node]:
+    """The nodes whose results depend on the inputs, or their sizes."""
+    inputs = {spec.arg.name for spec in exported.graph_signature.input_specs if spec.kind.name == "USER_INPUT"}
+    found: set[Node] = set()
+    for node in exported.graph_module.graph.nodes:
+        if node.name in inputs if node.op == "placeholder" else any(one in found for one in node.all_input_nodes):
+            found.add(node)
+    return found
+
+
+def _is_of_itself(node: Node) -> bool:
+    """Whether what it writes into was made in the graph, and is a view of nothing else."""
+    written = node
+    while isinstance(written.target, torch._ops.OpOverload) and written.op == "call_function" and not _is_fresh(written):
+        if not written.args or not isinstance(written.args[0], Node):
+            return False
+        written = written.args[0]
+    return written.op == "call_function" and _is_fresh(written)
 
 
 def _pass_dropout(graph: Any) -> None:
@@ -82,7 +105,9 @@ def _pure(target: Any) -> Any:
 
 def _has_one_type(node: Node) -> bool:
     """Whether all tensors are of the type of the first, which is kept."""
-    types = {one.meta["val"].dtype for one in node.all_input_nodes if isinstance(one.meta.get("val"), torch.Tensor)}
+    names = [argument.name for argument in node.target._schema.arguments]  # type: ignore[union-attr]
+    types = {one.meta["val"].dtype for name, one in zip(names, node.args)
+             if isinstance(one, Node) and isinstance(one.meta.get("val"), torch.Tensor) and name not in _PLACES}
     return len(types) == 1
 
 

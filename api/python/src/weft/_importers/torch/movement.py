@@ -276,6 +276,37 @@ for _word, _mode in {"reflection": "reflect", "replication": "replicate"}.items(
             lambda r, x, pads, mode=_mode: _padded_by_own(r, r.value(x), pads, mode))
 
 
+@row("aten.pixel_shuffle.default", "aten.pixel_unshuffle.default", moves=True)
+def _pixel_shuffle(r: Reader, x: Any, factor: int) -> Value:
+    b, value = r.build, r.value(x)
+    *lead, channels, rows, columns = value.shape if "unshuffle" not in str(r.node.target) else r.shape
+    inner, at = channels // (factor * factor), len(lead)
+    if "unshuffle" in str(r.node.target):
+        split = b.reshape(value, [*lead, inner, rows, factor, columns, factor])
+        order = [*range(at + 1), at + 2, at + 4, at + 1, at + 3]
+    else:
+        split = b.reshape(value, [*lead, inner, factor, factor, rows, columns])
+        order = [*range(at + 1), at + 3, at + 1, at + 4, at + 2]
+    return b.reshape(b.permute(split, order), r.shape)
+
+
+@row("aten.channel_shuffle.default", "aten.native_channel_shuffle.default", moves=True)
+def _channel_shuffle(r: Reader, x: Any, groups: int) -> Value:
+    b, value = r.build, r.value(x)
+    rest = list(value.shape[2:])
+    split = b.reshape(value, [value.shape[0], groups, value.shape[1] // groups, *rest])
+    return b.reshape(b.swap(split, 1, 2), r.shape)
+
+
+@row("aten.meshgrid.default", "aten.meshgrid.indexing", moves=True)
+def _meshgrid(r: Reader, parts: list[Any], indexing: str = "ij", **_: Any) -> list[Value]:
+    b, values = r.build, [r.value(part) for part in parts]
+    shape = [extent for value in values for extent in (value.shape or [1])]
+    found = [b.expand(b.reshape(value, [-1 if at == axis else 1 for at in range(len(values))]), shape)
+             for axis, value in enumerate(values)]
+    return [b.swap(value, 0, 1) for value in found] if indexing == "xy" and len(found) > 1 else found
+
+
 @row("aten.flip.default", moves=True)
 def _flip(r: Reader, x: Any, axes: list[int]) -> Value:
     value = r.value(x)

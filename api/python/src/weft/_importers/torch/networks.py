@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..program.attention import attention_of_heads, mask_bias, shown_rows, with_causal
-from ..program.norms import batch_norm
+from ..program.norms import batch_norm, batch_statistics
 from ..program.program import Value
 from ..program.sizes import product
-from ..program.transposed import conv_transpose
+from ..program.transposed import conv_transpose, summed_windows
 from ..program.windows import Windows, conv
 from .movement import complex_of
 from .reader import Pair, Reader, pair_of, row
@@ -106,6 +106,23 @@ def _conv_transpose(r: Reader, x: Any, weight: Any, bias: Any = None, stride: An
     return r.build.reshape(found, r.shape)
 
 
+@row("aten.im2col.default")
+def _im2col(r: Reader, x: Any, kernel: list[int], dilation: list[int], padding: list[int], stride: list[int]) -> Value:
+    """[…, C · taps, places]: the elements of each window."""
+    b, value = r.build, r.value(x)
+    batched = value if value.rank == 4 else b.reshape(value, [1, *value.shape])
+    taps = list(Windows(kernel, stride, [*padding, *padding], dilation).taps(b, batched, 2, 0.0))
+    parts = b.concat([b.reshape(tap, [*tap.shape[:2], 1, product(tap.shape[2:])]) for tap in taps], 2)
+    return b.reshape(parts, r.shape)
+
+
+@row("aten.col2im.default")
+def _col2im(r: Reader, x: Any, size: list[Any], kernel: list[int], dilation: list[int], padding: list[int],
+            stride: list[int]) -> Value:
+    windows = Windows(kernel, stride, [*padding, *padding], dilation)
+    return r.build.reshape(summed_windows(r.build, r.value(x), [r.extent(one) for one in size], windows), r.shape)
+
+
 # ---- norms ----
 
 @row("aten.layer_norm.default", "aten.native_layer_norm.default")
@@ -171,11 +188,9 @@ def _normalized(r: Reader, x: Any, given: Sequence[Any], epsilon: float) -> Valu
 def _batch_norm_of_batch(r: Reader, x: Any, gamma: Any, beta: Any, training: bool, momentum: float,
                          epsilon: float) -> list[Any]:
     """Of a layer that keeps no statistics, and normalizes by those of the batch."""
-    b, value = r.build, r.value(x)
-    rows = b.swap(value, 0, 1)
-    flat = b.reshape(rows, [rows.shape[0], product(rows.shape[1:])])
-    found = b.swap(b.reshape(b.layer_norm(flat, None, None, float(epsilon)), rows.shape), 0, 1)
-    return [_by_channels(r, found, gamma, beta), None, None]
+    value = r.value(x)
+    numbers = [*batch_statistics(r.build, value), *(None if part is None else r.value(part) for part in (gamma, beta))]
+    return [batch_norm(r.build, value, numbers, float(epsilon), False), None, None]
 
 
 # ---- attention ----

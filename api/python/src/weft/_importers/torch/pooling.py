@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..program.places import known, places_of_largest, unpooled, window_places
 from ..program.program import Value
-from ..program.scatter import scatter_elements
 from ..program.sizes import Extent, larger
 from ..program.windows import Windows, pool
 from .networks import several
 from .reader import Reader, row
-from .types import Refused
 
 _AXES = {f"{axes}d": axes for axes in (1, 2, 3)}
 
@@ -45,14 +44,9 @@ def _max_pool_with_indices(r: Reader, x: Any, kernel: Any, stride: Any = (), pad
     shape = [r.extent(one) for one in r.node.meta["val"][0].shape]
     windows = _windows(r, kernel, stride, padding, dilation)
     found = _pool(r, "max", x, shape, windows, ceil, True)
-    axes = len(windows.kernel)
     if not _reads(r, 1):
         return [found, None]
-    places = []
-    for at in range(axes):
-        first = np.arange(_number(shape[len(shape) - axes + at])) * windows.strides[at] - windows.pads[at]
-        places.append(first[:, None] + np.arange(windows.kernel[at]) * windows.dilations[at])
-    return [found, _places_of_largest(r, r.value(x), places)]
+    return [found, places_of_largest(r.build, r.value(x), window_places(windows, shape[-len(windows.kernel):]))]
 
 
 @row("aten.avg_pool1d.default", "aten.avg_pool2d.default", "aten.avg_pool3d.default")
@@ -84,44 +78,10 @@ def _pool(r: Reader, kind: str, x: Any, shape: list[Extent], windows: Windows, c
     return r.build.reshape(found, shape)
 
 
-def _places_of_largest(r: Reader, x: Value, places: Sequence[np.ndarray[Any, Any]]) -> Value:
-    """Of each window the place of its largest element, or the first of them, in all axes of windows together.
-
-    `places`: for each axis, of each window the elements of x that it has: [windows, elements], outside where there are none."""
-    b, axes = r.build, len(places)
-    lead, extents = list(x.shape[:x.rank - axes]), [_number(extent) for extent in x.shape[x.rank - axes:]]
-    for at, (own, extent) in enumerate(zip(places, extents)):
-        before = max(0, -int(own.min()))
-        axis = len(lead) + 2 * at
-        x = b.pad(x, axis, before, max(0, int(own.max()) + 1 - extent), -math.inf)
-        x = b.take(x, b.constant(own + before, "i32"), axis)
-    windows = [len(own) for own in places]
-    order = [*range(len(lead)), *range(len(lead), x.rank, 2), *range(len(lead) + 1, x.rank, 2)]
-    elements = [own.shape[1] for own in places]
-    rows = b.reshape(b.permute(x, order), [*lead, math.prod(windows) * math.prod(elements)])
-    at_most = b.arg("argmax", b.reshape(rows, [*lead, math.prod(windows), math.prod(elements)]), -1, False)
-    table = np.zeros([1] * 2 * axes, np.int64)
-    for at, (own, extent) in enumerate(zip(places, extents)):
-        shape = [len(own) if axis == at else own.shape[1] if axis == axes + at else 1 for axis in range(2 * axes)]
-        table = table * extent + own.reshape(shape)
-    first = b.constant(np.arange(math.prod(windows)) * math.prod(elements), "i32")
-    found = b.take(b.constant(table.reshape(-1), "i32"), b.add(at_most, first), 0)
-    return b.reshape(found, [*lead, *windows])
-
-
-def _number(extent: Extent) -> int:
-    if not isinstance(extent, int):
-        raise Refused(f"a size of what it pools is {extent}, which varies")
-    return extent
-
-
 @row("aten.max_unpool2d.default", "aten.max_unpool3d.default")
 def _max_unpool(r: Reader, x: Any, places: Any, *_: Any) -> Value:
     """Zeros but where largest elements were: places within the last axes together."""
-    b, value, axes = r.build, r.value(x), 2 if "2d" in str(r.node.target) else 3
-    lead, count = list(value.shape[:value.rank - axes]), math.prod(_number(extent) for extent in r.shape[-axes:])
-    flat = [b.reshape(one, [*lead, -1]) for one in (r.value(places, "i32"), value)]
-    return b.reshape(scatter_elements(b, b.full([*lead, count], 0.0, "f32"), flat[0], flat[1], -1, "none"), r.shape)
+    return unpooled(r.build, r.value(x), r.value(places, "i32"), r.shape[-(2 if "2d" in str(r.node.target) else 3):])
 
 
 # ---- to a size ----
@@ -138,8 +98,8 @@ def _adaptive_max(r: Reader, x: Any, size: Any) -> list[Value | None]:
     found = _adapted(r, value, size, shape, "max", _maxima)
     if not _reads(r, 1):
         return [found, None]
-    places = [_stretches(_number(before), _number(after)) for before, after in zip(value.shape[-axes:], shape[-axes:])]
-    return [found, _places_of_largest(r, value, places)]
+    places = [_stretches(known(before), known(after)) for before, after in zip(value.shape[-axes:], shape[-axes:])]
+    return [found, places_of_largest(r.build, value, places)]
 
 
 def _adapted(r: Reader, x: Any, size: Any, shape: Sequence[Extent], reduction: str,
@@ -169,7 +129,7 @@ def _means(r: Reader, x: Value, axis: int, count: Extent) -> Value:
 
 
 def _maxima(r: Reader, x: Value, axis: int, count: Extent) -> Value:
-    places = _stretches(_number(x.shape[axis]), _number(count))
+    places = _stretches(known(x.shape[axis]), known(count))
     return r.build.reduce("max", r.build.take(x, r.build.constant(places, "i32"), axis), [axis + 1], False)
 
 

@@ -105,7 +105,9 @@ class Reader:
         self.node: Node
         self._never_one = never_one
         self._symbols = self._declared(symbols, examples)
-        self._constants: dict[int, tuple[torch.Tensor, Value]] = {}
+        self._constants: dict[tuple[int, int], tuple[torch.Tensor, Value]] = {}
+        self._writes = any(getattr(getattr(node.target, "_schema", None), "is_mutable", False) for node in exported.graph.nodes)
+        """Whether constants are made by ops that write into them, one after the other."""
 
     # ---- what rows ask ----
 
@@ -154,11 +156,12 @@ class Reader:
         return self._size(given.node.expr if isinstance(given, torch.SymInt) else given)
 
     def _constant(self, tensor: torch.Tensor) -> Value:
-        known = self._constants.get(id(tensor))
+        key = (id(tensor), tensor._version)
+        known = self._constants.get(key)
         if known is not None:
             return known[1]
-        value = self.program.constant(_array._plain(tensor, "a constant"))
-        self._constants[id(tensor)] = (tensor, value)
+        value = self.program.constant(_array._plain(tensor.clone() if self._writes else tensor, "a constant"))
+        self._constants[key] = (tensor, value)
         return value
 
     # ---- sizes ----

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Rows for PyTorch's interpolation."""
+"""Rows for PyTorch's interpolation, and its sampling at places that a tensor says."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from ..program.grids import grid_sample
 from ..program.program import Value
 from ..program.resize import Sampling, resize_axis
 from .reader import Reader, row
@@ -65,3 +66,11 @@ for _name, _numbers in _AXES.items():
 def _smoothed(r: Reader, x: Any, size: Any, aligned: bool, *scales: Any) -> Value:
     given = scales[0] if str(r.node.target).endswith("vec") else scales
     return _upsampled(r, _SMOOTHED[str(r.node.target).split(".")[1]], x, aligned, list(given) if given else None)
+
+
+# ---- at places that a tensor says ----
+
+@row("aten.grid_sampler.default", "aten.grid_sampler_2d.default", "aten.grid_sampler_3d.default")
+def _grid_sampler(r: Reader, x: Any, grid: Any, mode: int, around: int, corners: bool) -> Value:
+    return grid_sample(r.build, r.value(x), r.value(grid), ("linear", "nearest", "cubic")[mode],
+                       ("zeros", "border", "reflection")[around], corners)
