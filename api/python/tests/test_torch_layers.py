@@ -178,3 +178,96 @@ def test_what_is_decided_by_numbers_is_refused_with_the_place(capfd):
     with pytest.raises(weft.Unsupported, match=r"by numbers that its inputs hold \(.*gaussian_nll_loss\), and a program"):
         weft.from_torch(nn.GaussianNLLLoss(), (normal(2, 3), normal(2, 3), torch.ones(2, 3)))
     assert "def forward" not in capfd.readouterr().err
+
+
+# ---- what PyTorch's own export refuses ----
+
+class Cache:
+    """What torch.export knows nothing of."""
+
+
+class WithCache(nn.Module):
+    def forward(self, x):
+        return {"y": x * 2, "cache": Cache(), "pairs": (x + 1, x - 1)}
+
+
+def test_results_that_are_no_tensors_are_left_out_with_a_warning(device):
+    x = normal(2, 3)
+    with pytest.warns(UserWarning, match=r"WithCache: a program gives tensors alone, and leaves out cache \(Cache\)"):
+        program = weft.from_torch(WithCache(), (x,), device)
+    with program:
+        found = program(x)
+        assert list(found) == ["y", "pairs_0", "pairs_1"]
+        np.testing.assert_array_equal(found["y"], x * 2)
+
+
+class Strided(nn.Module):
+    """As audio codecs have it: numbers of windows are computed from buffers."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(3, 4, 5, 3)
+        self.register_buffer("stride", torch.tensor(3))
+        self.register_buffer("width", torch.tensor(5))
+
+    def forward(self, x):
+        count = torch.ceil((x.shape[-1] - self.width) / self.stride + 1).to(torch.int64)
+        more = (count - 1) * self.stride + self.width - x.shape[-1]
+        return self.conv(F.pad(x, (0, int(more)))) if more > 0 else self.conv(x)
+
+
+def test_sizes_by_numbers_in_buffers(device):
+    module, x = Strided().eval(), normal(2, 3, 12)
+    with weft.from_torch(module, (x,), device) as program, torch.no_grad():
+        np.testing.assert_allclose(program(x), module(x), rtol=1e-5, atol=1e-6)
+    assert type(module) is Strided and module.stride.item() == 3 and len(module.state_dict()) == 4
+
+
+def test_a_batch_that_only_the_example_has(device):
+    module, x = Function(lambda x: x.sort(0)[0]), normal(3, 4)
+    with pytest.warns(UserWarning, match="any batch is refused .*how many it sorts is no number.*the batch of the example"):
+        program = weft.from_torch(module, (x,), device)
+    with program:
+        assert not program.symbols
+        np.testing.assert_array_equal(program(x), x.sort(0)[0])
+    with pytest.raises(weft.Unsupported, match="how many it sorts is no number"):
+        weft.from_torch(module, (x,), device, dynamic=[{0: "n"}])
+
+
+def test_a_number_of_a_tensor(device):
+    x = normal(2, 3)
+    with weft.from_torch(Function(lambda x: x * x[0, 1].item() + x.argmax().item()), (x,), device) as program:
+        np.testing.assert_allclose(program(x), x * x[0, 1] + x.argmax(), rtol=1e-6)
+    with pytest.raises(weft.Unsupported, match="depends on what the inputs hold|by numbers that its inputs hold"):
+        weft.from_torch(Function(lambda x: x.new_zeros(x.argmax().item() + 1) + x.sum()), (x,), device)
+
+
+@pytest.mark.parametrize("word", ["sum", "mean", "prod", "amax", "amin"])
+@pytest.mark.parametrize("include", [True, False])
+def test_scattered_and_reduced(device, word, include):
+    x, new = normal(2, 5), normal(2, 7)
+    at = torch.randint(0, 4, (2, 7), generator=GENERATOR)
+    module = Function(lambda x, at, new: x.scatter_reduce(1, at, new, word, include_self=include))
+    with weft.from_torch(module, (x, at, new), device) as program:
+        np.testing.assert_allclose(program(x, at, new), module(x, at, new), rtol=1e-5, atol=1e-6)
+
+
+class Pairs(nn.Module):
+    def forward(self, x, states, more=None):
+        return x + states[0] * states[1] if more is None else x + states[0] * states[1] * more["a"]
+
+
+def test_tuples_stand_for_several_inputs(device):
+    x, h, c = normal(2, 3), normal(2, 3), normal(2, 3)
+    with weft.from_torch(Pairs(), (x, (h, c)), device) as program:
+        for found in (program(x, (h, c)), program(x, [h.numpy(), c.numpy()]), program(x, states=(h, c)), program(x, h, c)):
+            np.testing.assert_allclose(found, x + h * c, rtol=1e-6)
+    with weft.from_torch(Function(lambda x: x * 2), (x,), device) as program:
+        np.testing.assert_array_equal(program([[1.0, 2.0, 3.0]]), [[2.0, 4.0, 6.0]])
+
+
+def test_other_first_axes_have_names_of_their_own(device):
+    x, y = normal(5, 3), normal(4, 3)
+    with weft.from_torch(Function(lambda x, y, bias: x @ y.T + bias[0, 0]), (x, y, normal(1, 1)), device) as program:
+        assert [port.axes for port in program.inputs.values()] == [("batch", "3"), ("batch_2", "3"), ("1", "1")]
+        assert program(normal(2, 3), normal(7, 3), normal(1, 1)).shape == (2, 7)

@@ -255,7 +255,7 @@ def test_types_are_kept(device, name):
 
 @pytest.mark.parametrize("function, message", [
     (lambda x: (x.half() * 2).float(), "aten.mul.Tensor: it computes in torch.float16, whose rounding.*module.float"),
-    (lambda x: x.bfloat16().float(), "aten._to_copy.default: it computes in torch.bfloat16"),
+    (lambda x: x.bfloat16().float(), "aten.to.dtype: it computes in torch.bfloat16"),
     (lambda x: x.half() @ torch.ones(3, 3).half(), "it computes in torch.float16"),
     (lambda x: x.to(torch.uint32).float(), "it computes in torch.uint32"),
     (lambda x: (x, torch.ones(3, dtype=torch.float64)), "1: expected an output of float32 or whole.*found torch.float64"),

@@ -391,6 +391,17 @@ def _all(r: Reader, x: Any, axes: Any = None, keep: bool = False) -> Value:
     return _whether(r, "min", x, axes, keep)
 
 
+@row("aten._is_all_true.default")
+def _is_all_true(r: Reader, x: Any) -> Value:
+    return _whether(r, "min", x, None, False)
+
+
+@row("aten.item.default", "aten._local_scalar_dense.default")
+def _item(r: Reader, x: Any) -> Value:
+    """A number of Python's, which stays a tensor of one element."""
+    return r.build.reshape(r.value(x), [])
+
+
 def _whether(r: Reader, word: str, x: Any, axes: Any, keep: bool) -> Value:
     value = truth(r, r.value(x))
     if 0 in value.shape and 0 not in r.shape:  # none is true, and all are

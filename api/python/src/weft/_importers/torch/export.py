@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import re
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -20,11 +18,13 @@ from . import arithmetic, fourier, functions, mixers, movement, networks, poolin
 from .check import Called, check_mutations, unchanged, written_inputs
 from .inplace import has_writes, reached_by_inputs
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
+from .traced import masks_as_they_are, nothing_printed, numbers_known, tensors_alone
 
 # They have filled ROWS.
 assert (arithmetic and fourier and functions and mixers and movement and networks and pooling and recurrent and resampling
         and scatter)
 
+_BY_NUMBERS = "data-dependent"  # in what PyTorch says of a branch, or a size, by what a tensor holds
 _MOST_ROUNDS = 6  # of decomposing what has no row
 
 
@@ -65,32 +65,52 @@ def _plain(given: Any) -> Any:
 def _program_of(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any],
                 names: list[dict[int, str]], by_default: bool) -> Program:
     leaves, spec = pytree.tree_flatten((args, dict(kwargs)))
-    leaves = _apart(leaves)
-    try:
-        positional, keywords, exported = _exported_with(module, leaves, spec, names)
-        symbols, examples = _symbols(exported, names)
-    except errors.Unsupported as refusal:
-        if not by_default or not any(names):
-            raise
-        names = [{} for _ in names]
+    leaves, name = _apart(leaves), type(module).__name__
+    with tensors_alone(module) as left_out:
         try:
-            positional, keywords, exported = _exported_with(module, leaves, spec, names)
-        except errors.Unsupported:
-            raise refusal from None
-        symbols, examples = _symbols(exported, names)
-        warnings.warn(f"{type(module).__name__}: it fixes the first axis of its inputs, so the program has the batch of the "
-                      "example", stacklevel=5)
-    check_mutations(exported)
-    written = written_inputs(exported)
+            program, written = _traced(module, leaves, spec, names)
+        except errors.Unsupported as refusal:
+            reason = _of_sizes(str(refusal))
+            if not by_default or not any(names) or not reason:
+                raise
+            try:
+                program, written = _traced(module, leaves, spec, [{} for _ in names])
+            except errors.Unsupported:
+                raise refusal from None
+            warnings.warn(f"{name}: {reason}, so the program has the batch of the example", stacklevel=5)
     if written:
-        warnings.warn(f"{type(module).__name__}: forward writes into its inputs ({', '.join(written)}): a program leaves its "
-                      "inputs as they are", stacklevel=5)
+        warnings.warn(f"{name}: forward writes into its inputs ({', '.join(written)}): a program leaves its inputs as they are",
+                      stacklevel=5)
+    if left_out:
+        found = ", ".join(f"{one} ({kind})" for one, kind in left_out.items())
+        warnings.warn(f"{name}: a program gives tensors alone, and leaves out {found}", stacklevel=5)
+    return program
+
+
+_SIZED = ("no number", "varies", "depends on the sizes", "depend on the sizes")
+
+
+def _of_sizes(refusal: str) -> str:
+    """Why the example's own sizes may do where free ones are refused; "" where they cannot."""
+    lines = refusal.splitlines()
+    if "torch.export: " in lines[0] or "is always" in lines[0]:
+        return "it fixes the first axis of its inputs"
+    reasons = [line.strip() for line in lines if any(word in line for word in _SIZED)]
+    return f"any batch is refused ({reasons[0]})" if reasons else ""
+
+
+def _traced(module: torch.nn.Module, leaves: Sequence[Any], spec: Any,
+            names: list[dict[int, str]]) -> tuple[Program, list[str]]:
+    """The program, and the inputs that forward writes into."""
+    positional, keywords, exported = _exported_with(module, leaves, spec, names)
+    symbols, examples = _symbols(exported, names)
+    check_mutations(exported)
     called = Called(module, exported, positional, keywords, names)
     called.check_state()
     one_sized = {name for one, axes in zip(leaves, names) for axis, name in axes.items() if one.shape[axis] == 1}
     program = Reader(exported, symbols, examples, called.never_one(symbols, one_sized)).read()
     _check_example(program, leaves)
-    return program
+    return program, written_inputs(exported)
 
 
 def _exported_with(module: torch.nn.Module, leaves: Sequence[Any], spec: Any,
@@ -195,35 +215,19 @@ def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[st
         named = len(_parameters(module))  # the others are those of *args, together
         by_name = (*shapes[:named], tuple(shapes[named:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
     try:
-        with recurrent.kept_whole(), _masks_as_they_are(), _nothing_printed():
-            return _decomposed(torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name))
+        with recurrent.kept_whole(), masks_as_they_are(), nothing_printed():
+            try:
+                exported = torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name)
+            except Exception as error:
+                if _BY_NUMBERS not in str(error):
+                    raise
+                with numbers_known(module):
+                    exported = torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name)
+            return _decomposed(exported)
     except errors.WeftError:
         raise
     except Exception as error:  # whatever PyTorch makes of a module that it cannot trace
         raise errors.Unsupported(f"{type(module).__name__}: torch.export: {_told(error)}") from error
-
-
-@contextlib.contextmanager
-def _masks_as_they_are() -> Iterator[None]:
-    """In this, PyTorch's layers of transformers do not look whether a mask that they are given is the causal one."""
-    layers: Any = torch.nn.modules.transformer
-    usual = layers._detect_is_causal_mask
-    layers._detect_is_causal_mask = lambda mask, is_causal=None, size=None: is_causal is True
-    try:
-        yield
-    finally:
-        layers._detect_is_causal_mask = usual
-
-
-@contextlib.contextmanager
-def _nothing_printed() -> Iterator[None]:
-    """In this, PyTorch does not print what it had of a graph when it failed."""
-    module = vars(importlib.import_module("torch.export._trace"))
-    module["print"] = lambda *_, **__: None
-    try:
-        yield
-    finally:
-        module.pop("print", None)
 
 
 def _told(error: Exception) -> str:
@@ -232,7 +236,7 @@ def _told(error: Exception) -> str:
     if not text:  # an assert without words
         last = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__} at {last.filename}:{last.lineno}: {last.line}"
-    if "data-dependent" in text:
+    if _BY_NUMBERS in text:
         place = re.search(r"Caused by: \((.*)\)", text)
         where = f" ({place[1]})" if place else ""
         return (f"forward does one thing or another by numbers that its inputs hold{where}, and a program has one way: choose "

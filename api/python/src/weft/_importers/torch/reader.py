@@ -153,6 +153,8 @@ class Reader:
         """A size of PyTorch's as one of a program."""
         if isinstance(given, (Size, int)):
             return given
+        if given is None or isinstance(given, Value):
+            raise Refused("a size depends on what the inputs hold")
         return self._size(given.node.expr if isinstance(given, torch.SymInt) else given)
 
     def _constant(self, tensor: torch.Tensor) -> Value:
@@ -278,6 +280,8 @@ class Reader:
         kwargs = torch.fx.node.map_arg(node.kwargs, lambda read: self.found[read])
         leaves = list(_leaves((args, kwargs)))
         target: Any = node.target
+        if target in SIZE_OPS and target is not operator.getitem and any(one is None or isinstance(one, Value) for one in args):
+            return None  # of what a tensor holds: a check reads it, or a row that refuses it
         if target in (operator.eq, operator.ne):
             return equal(*args) is (target is operator.eq)
         if target in SIZE_OPS:
