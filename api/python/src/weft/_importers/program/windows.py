@@ -181,7 +181,7 @@ def _pool_by_pairs(b: Builder, kind: str, x: Value, windows: Windows, count_pads
         chosen = list(range(first, min(first + 2, axes)))
         order = [at for at in range(x.rank) if at - 2 not in chosen] + [2 + at for at in chosen]
         moved = b.permute(x, order)
-        part = Windows(*([numbers[at] for at in chosen] for numbers in (windows.kernel, windows.strides)),
+        part = Windows([windows.kernel[at] for at in chosen], [windows.strides[at] for at in chosen],
                        [windows.pads[at + side] for side in (0, axes) for at in chosen],
                        [windows.dilations[at] for at in chosen])
         rest = moved.shape[:x.rank - len(chosen)]

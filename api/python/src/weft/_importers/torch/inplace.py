@@ -19,6 +19,7 @@ _FRESH = {f"aten.{name}" for name in (
     "batch_norm.default", "instance_norm.default", "layer_norm.default", "group_norm.default", "max_pool2d.default")}
 """Of ops that PyTorch has made of others, those whose results are never what they were given."""
 
+_MADE_OF_OTHERS = "CompositeImplicitAutograd"
 _PLACES = ("index", "indices", "mask")  # arguments that say where
 _DROPOUT = {f"aten.{name}.default" for name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")}
 
@@ -118,5 +119,5 @@ def _is_fresh(node: Node) -> bool:
         return False
     if any(one.alias_info is not None for one in (*target._schema.returns, *target._schema.arguments)):
         return False
-    made = torch._C._dispatch_has_kernel_for_dispatch_key(target.name(), "CompositeImplicitAutograd")
+    made = torch._C._dispatch_has_kernel_for_dispatch_key(target.name(), _MADE_OF_OTHERS)  # type: ignore[no-untyped-call]
     return len(target._schema.returns) == 1 and (not made or str(target) in _FRESH)

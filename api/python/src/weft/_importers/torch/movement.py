@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.fx import Node
 
 from ..program import spectra
 from ..program.padding import pad_by_own
@@ -83,7 +84,9 @@ def _to(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
         return x if isinstance(x, Pair) else complex_of(r, x)
     if isinstance(x, Pair):
         return x.real
-    value = r.value(x)
+    value, source = r.value(x), r.node.args[0]
+    if isinstance(source, Node) and source.meta["val"].dtype == r.dtype:
+        return value
     if r.dtype == torch.bool:
         return truth(r, value)
     value = r.build.convert(value, r.kind)

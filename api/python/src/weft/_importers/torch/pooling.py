@@ -137,4 +137,4 @@ def _stretches(extent: int, count: int) -> np.ndarray[Any, Any]:
     """[count, elements] of each stretch of an axis, of which short ones repeat their last element."""
     first = np.arange(count) * extent // count
     end = -(-(np.arange(count) + 1) * extent // count)
-    return np.minimum(first[:, None] + np.arange(int((end - first).max())), end[:, None] - 1)
+    return np.asarray(np.minimum(first[:, None] + np.arange(int((end - first).max())), end[:, None] - 1))
