@@ -67,10 +67,12 @@ class Program(Model):
         """Runs once, on one array per input.
 
         Args:
-            arrays: for the inputs, in order; or one dictionary, for a module that took one.
+            arrays: for the inputs, in order; or one dictionary, for a module that took one. Lists and tuples of arrays stand
+                for several inputs, as (h, c) of an LSTM does.
             symbols: values of symbols that no axis of an input gives.
             named: for inputs by their names.
         """
+        arrays, named = self._apart(arrays, named)
         if len(arrays) > len(self.inputs):
             raise errors.InvalidArgument(f"expected at most {len(self.inputs)} arrays, found {len(arrays)}")
         given: dict[str, Any] = {}
@@ -87,6 +89,15 @@ class Program(Model):
             given[name] = array
         results = self.run(given, symbols)
         return next(iter(results.values())) if len(results) == 1 else results
+
+    def _apart(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Without lists and tuples of arrays, where there are more inputs than arguments: those of NAME are called NAME_0 …"""
+        if len(arrays) + len(named) >= len(self.inputs):
+            return arrays, named
+        parts = {name: _parts(array) for name, array in named.items()}
+        by_name = {(f"{name}_{at}" if len(found) > 1 else name): one for name, found in parts.items()
+                   for at, one in enumerate(found)}
+        return tuple(one for array in arrays for one in _parts(array)), by_name
 
     def _of_keys(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays by the names of inputs, for a module that took a dictionary: its inputs are called ARGUMENT_KEY."""
@@ -156,6 +167,14 @@ class Program(Model):
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name} {port.dtype} [{', '.join(port.axes or ())}]" for port in self.inputs.values())
         return f"<weft.Program {inputs} → {', '.join(self.outputs)}; {self.info.parameters:,} parameters>"
+
+
+def _parts(given: Any) -> list[Any]:
+    """The arrays in lists and tuples of arrays; anything else is one."""
+    if not isinstance(given, (list, tuple)) or not given:
+        return [given]
+    parts = [part for one in given for part in _parts(one)]
+    return parts if all(hasattr(part, "shape") for part in parts) else [given]
 
 
 def loaded(made: _program.Program, device: Device | None) -> Program:

@@ -12,6 +12,8 @@ from ..program.ops import broadcast
 from ..program.program import Value, resolved
 from ..program.ratios import Ratio
 from ..program.sizes import Extent, Size, divide, equal, is_below_zero, larger, product, smaller
+from ..program.transposed import summed_windows
+from ..program.windows import Windows
 from .reader import Reader, row, sizes_array
 from .refused import Refused
 
@@ -245,3 +247,12 @@ def _whole(number: Any) -> Extent:
     if isinstance(number, Ratio) or number != int(number):
         raise Refused("it counts in fractions up to what depends on an input")
     return int(number)
+
+
+@row("Col2Im")
+def _col2im(r: Reader, x: Any, size: Any, block: Any) -> Value:
+    kernel, axes = r.ints(2, block), len(r.ints(2, block))
+    windows = Windows([int(one) for one in kernel], [int(one) for one in r.attribute("strides", [1] * axes)],
+                      [int(one) for one in r.attribute("pads", [0] * 2 * axes)],
+                      [int(one) for one in r.attribute("dilations", [1] * axes)])
+    return summed_windows(r.build, r.value(x), r.ints(1, size), windows)

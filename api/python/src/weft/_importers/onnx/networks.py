@@ -7,8 +7,9 @@ import math
 from typing import Any
 
 from ..program.attention import attention_of_heads, mask_bias, shown_rows, with_causal
-from ..program.norms import batch_norm, note_affine, times
+from ..program.norms import batch_norm, batch_statistics, note_affine, times
 from ..program.ops import Builder
+from ..program.places import places_of_largest, unpooled, window_places
 from ..program.program import Value, resolved
 from ..program.sizes import Extent, divide, product
 from ..program.transposed import conv_transpose
@@ -93,10 +94,34 @@ def _conv_transpose(r: Reader, x: Any, weight: Any, bias: Any = None) -> Value:
 
 
 @row("MaxPool", "AveragePool")
-def _pool(r: Reader, x: Any) -> Value:
-    if r.outputs > 1:
-        raise Refused("it gives indices")
-    return pooled(r, r.value(x), r.node.op_type == "MaxPool")
+def _pool(r: Reader, x: Any) -> Any:
+    value = r.value(x)
+    found = pooled(r, value, r.node.op_type == "MaxPool")
+    if r.outputs == 1:
+        return found
+    if r.attribute("storage_order", 0):
+        raise Refused("it gives indices in the order of columns")
+    windows = windows_of(r, [int(one) for one in r.attribute("kernel_shape")], value.shape[2:])
+    places = places_of_largest(r.build, value, window_places(windows, found.shape[2:]))
+    plane = r.build.multiply(r.build.arange(product(value.shape[:2])), r.build.size(product(value.shape[2:])))
+    planes = r.build.reshape(plane, [*value.shape[:2], *[1] * (value.rank - 2)])
+    return [found, r.build.add(places, planes)]
+
+
+@row("MaxUnpool")
+def _max_unpool(r: Reader, x: Any, places: Any, size: Any = None) -> Value:
+    """Zeros but where largest elements were, of which the places count over all channels, in sizes as they were."""
+    value, at = r.value(x), r.value(places, "i32")
+    kernel = [int(one) for one in r.attribute("kernel_shape")]
+    axes = len(kernel)
+    strides, pads = r.attribute("strides", [1] * axes), r.attribute("pads", [0] * 2 * axes)
+    own = [(extent - 1) * int(strides[axis]) - int(pads[axis]) - int(pads[axes + axis]) + kernel[axis]
+           for axis, extent in enumerate(value.shape[2:])]
+    b = r.build
+    found = unpooled(b, value, b.binary("modulo", at, b.size(product(own))), own)
+    for axis, whole in enumerate(r.ints(2, size)[2:] if size is not None else ()):
+        found = b.pad(found, 2 + axis, 0, whole - own[axis], 0.0)
+    return found
 
 
 def pooled(r: Reader, value: Value, is_max: bool) -> Value:
@@ -104,9 +129,10 @@ def pooled(r: Reader, value: Value, is_max: bool) -> Value:
     kernel = [int(one) for one in r.attribute("kernel_shape")]
     windows, counts = windows_of(r, kernel, value.shape[2:]), bool(r.attribute("count_include_pad", 0))
     if r.attribute("ceil_mode", 0):
-        if not is_max and counts:
-            raise Refused("it rounds sizes up and counts pads")
-        windows = rounded_up(windows, value.shape[2:])
+        longer = rounded_up(windows, value.shape[2:])
+        if not is_max and counts:  # which what is filled up with is not
+            return pool(r.build, "average", value, windows, True, longer.counts(value.shape[2:]))
+        windows = longer
     return pool(r.build, "max" if is_max else "average", value, windows, counts)
 
 
@@ -180,14 +206,17 @@ def _by_channels(b: Builder, x: Value, gamma: Value, beta: Value) -> Value:
 
 
 @row("BatchNormalization")
-def _batch_norm(r: Reader, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any) -> Value:
-    if r.attribute("training_mode", 0):
-        raise Refused("it is in training")
-    value = r.value(x)
+def _batch_norm(r: Reader, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any) -> Any:
+    value, epsilon = r.value(x), float(r.attribute("epsilon", 1e-5))
     if value.rank < 2:
         raise Refused("its input has one axis")
     numbers = [r.value(part) for part in (mean, variance, gamma, beta)]
-    return batch_norm(r.build, value, numbers, float(r.attribute("epsilon", 1e-5)), r.read_once(0))
+    if not r.attribute("training_mode", 0):
+        return batch_norm(r.build, value, numbers, epsilon, r.read_once(0))
+    b, kept = r.build, float(r.attribute("momentum", 0.9))
+    own = batch_statistics(b, value)
+    found = batch_norm(b, value, [*own, *numbers[2:]], epsilon, False)
+    return [found, *(b.add(b.affine(old, kept, 0.0), b.affine(new, 1.0 - kept, 0.0)) for old, new in zip(numbers, own))]
 
 
 # ---- sums of products ----

@@ -72,6 +72,7 @@ class Reader:
         self.node: onnx.NodeProto
         model = _of_newer_opset(inlined(model))
         self.version = _opset(model)
+        self.producer = model.producer_name
         self._asked: set[str] = set()
         self._int32: set[str] = set()
         self._model = model

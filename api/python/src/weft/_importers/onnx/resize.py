@@ -20,6 +20,8 @@ _OTHER_WORDS = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 
 @row("Resize", "Upsample")
 def _resize(r: Reader, x: Any, *given: Any) -> Value:
+    """Where corners are aligned, a scale s is of ends that are s · n - 1 apart, as the standard's tests have it; PyTorch, which
+    writes such files, and ONNX Runtime take floor(s · n) - 1."""
     roi, scales, sizes = _parts(r, given)
     value = r.value(x)
     axes = [resolved(int(axis), value.rank) for axis in r.attribute("axes", range(value.rank))]
@@ -34,6 +36,8 @@ def _resize(r: Reader, x: Any, *given: Any) -> Value:
     else:
         steps = [_by_scale(extent, scale)
                  for extent, scale in zip(before, r.numbers(2 if len(given) > 1 else 1, scales).reshape(-1))]
+        if how.transform == "align_corners" and r.producer == "pytorch":
+            steps = [(count, (count, extent)) for extent, (count, _) in zip(before, steps)]
     for axis, extent, (count, scale), region in zip(axes, before, steps, rois):
         same = scale == 1.0 or isinstance(scale, tuple) and scale[0] == scale[1]
         if not same or how.transform == "tf_crop_and_resize" and region != (0.0, 1.0):

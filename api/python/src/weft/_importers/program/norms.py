@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .program import Value
+from .sizes import product
 
 if TYPE_CHECKING:
     from .ops import Builder
@@ -36,6 +37,15 @@ def batch_norm(b: Builder, x: Value, numbers: Sequence[Value | None], epsilon: f
     if folded is not None:
         return folded
     return b.program.node("batch_norm", [x, *numbers], "f32", x.shape, epsilon=epsilon, channels_first=True)
+
+
+def batch_statistics(b: Builder, x: Value) -> list[Value]:
+    """The mean and the variance of each channel of [B, C, …] over all else."""
+    rows = b.swap(x, 0, 1)
+    flat = b.reshape(rows, [rows.shape[0], product(rows.shape[1:])])
+    mean = b.reduce("mean", flat, [1], True)
+    far = b.subtract(flat, mean)
+    return [b.reshape(mean, [-1]), b.reduce("mean", b.multiply(far, far), [1], False)]
 
 
 def _folded(b: Builder, x: Value, numbers: Sequence[Value | None], epsilon: float) -> Value | None:

@@ -46,8 +46,10 @@ class Builder:
         shape = _whole_shape(x, list(shape))
         if tuple(shape) == x.shape:
             return x
-        if x.array is not None:
+        if x.array is not None and all(isinstance(extent, int) for extent in shape):
             return self.program.constant(x.array.reshape([int(str(extent)) for extent in shape]))
+        if 0 in x.shape:
+            return self.full(shape, 0, x.dtype)
         if x.node is not None and x.node.op == "reshape":
             assert x.node.inputs[0] is not None
             return self.reshape(x.node.inputs[0], shape)

@@ -227,9 +227,16 @@ def _free_nearest(b: Builder, places: Value, word: str) -> Value:
 def _free_weight(b: Builder, rest: Value, step: int, how: Sampling) -> Value:
     """Of the element so many places behind the whole part of a place."""
     distance = b.affine(rest, 1.0 if step <= 0 else -1.0, float(-step if step <= 0 else step))
-    if how.mode == "linear":
-        return b.affine(distance, -1.0, 1.0)
-    a, near = how.cubic, step in (0, 1)
+    return b.affine(distance, -1.0, 1.0) if how.mode == "linear" else _cubic_of(b, distance, step, how.cubic)
+
+
+def cubic_weight(b: Builder, rest: Value, step: int, a: float) -> Value:
+    """Keys' weight of the element so many places behind the whole part of a place, of which `rest` is what is left."""
+    return _free_weight(b, rest, step, Sampling("cubic", cubic=a))
+
+
+def _cubic_of(b: Builder, distance: Value, step: int, a: float) -> Value:
+    near = step in (0, 1)
     factors = (a + 2, -(a + 3), 0.0, 1.0) if near else (a, -5 * a, 8 * a, -4 * a)
     found = b.affine(distance, factors[0], factors[1])
     for factor in factors[2:]:

@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ... import errors
 from .norms import Numbers, note_affine, times
 from .program import Value
@@ -101,3 +103,23 @@ def _side_by_side(b: Builder, y: Value, outputs: int, strides: Sequence[int]) ->
         order += [2 + axes + at, 2 + at]
     return b.reshape(b.permute(split, order),
                      [y.shape[0], outputs, *(extent * stride for extent, stride in zip(places, strides))])
+
+
+def summed_windows(b: Builder, x: Value, size: Sequence[Extent], windows: Windows) -> Value:
+    """[B, C, …] of such a size, where each window of [B, C · taps, windows] is added to what it is a window of."""
+    axes, taps = len(windows.kernel), math.prod(windows.kernel)
+    counts = windows.counts(size)
+    lead = list(x.shape[:-2]) or [1]
+    parts = b.reshape(x, [*lead, x.shape[-2], *counts])
+    places = b.constant(np.eye(taps).reshape(taps, 1, *windows.kernel), "f32")
+    channels = x.shape[-2] // taps
+    rows = b.reshape(parts, [product([*lead, channels]), taps, *counts])
+    more = []
+    for at, (extent, count) in enumerate(zip(size, counts)):
+        reach = (count - 1) * windows.strides[at] + windows.dilations[at] * (windows.kernel[at] - 1) + 1
+        left = extent + windows.pads[at] + windows.pads[axes + at] - reach
+        if not isinstance(left, int):
+            raise errors.Unsupported(f"how much no window covers depends on the sizes: {left}")
+        more.append(left)
+    found = conv_transpose(b, rows, places, None, windows, more, 1)
+    return b.reshape(found, [*lead, channels, *size])

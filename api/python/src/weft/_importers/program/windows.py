@@ -146,18 +146,49 @@ def _patches(b: Builder, x: Value, windows: Windows) -> Value:
 
 def pool(b: Builder, kind: str, x: Value, windows: Windows, count_pads: bool, partial: Sequence[Extent] | None = None) -> Value:
     """The "max" or "average" of each window of [B, C, …]. `partial`: numbers of windows, where the last may end outside."""
-    if len(windows.kernel) <= 2 and x.dtype == "f32":
+    axes = len(windows.kernel)
+    if x.dtype == "f32":
+        if axes > 2:
+            return _pool_by_pairs(b, kind, x, windows, count_pads, partial)
+        windows = windows if partial is None else _within(windows, x.shape[2:])
         counts = windows.counts(x.shape[2:]) if partial is None else partial
         return b.program.node("pool", [x], "f32", [*x.shape[:2], *counts], kind=kind, sizes=_pair(windows.kernel),
                               counts_padding=count_pads, partial=partial is not None, **windows.fields())
     if partial is not None:
-        raise errors.Unsupported("it rounds sizes up over more than two axes")
+        raise errors.Unsupported("it rounds sizes of whole numbers up")
     if kind == "max":
         return _over_taps(b, "maximum", x, windows, -math.inf)
     total = _over_taps(b, "add", x, windows, 0.0)
     if count_pads or not any(windows.pads):
         return b.divide(total, b.constant(float(math.prod(windows.kernel)), "f32"))
     return b.divide(total, _over_taps(b, "add", b.full([1, 1, *x.shape[2:]], 1.0, "f32"), windows, 0.0))
+
+
+def _within(windows: Windows, extents: Sequence[Extent]) -> Windows:
+    """Windows that may end outside, no longer than what there is."""
+    axes = len(windows.kernel)
+    most = [extent + windows.pads[at] + windows.pads[axes + at] for at, extent in enumerate(extents)]
+    kernel = [min(size, whole) if isinstance(whole, int) and windows.dilations[at] == 1 else size
+              for at, (size, whole) in enumerate(zip(windows.kernel, most))]
+    return dataclasses.replace(windows, kernel=kernel)
+
+
+def _pool_by_pairs(b: Builder, kind: str, x: Value, windows: Windows, count_pads: bool,
+                   partial: Sequence[Extent] | None) -> Value:
+    """Over two axes after the other: what lies in a window is a product of ranges, and so is how much of it is padding."""
+    axes = len(windows.kernel)
+    for first in range(0, axes, 2):
+        chosen = list(range(first, min(first + 2, axes)))
+        order = [at for at in range(x.rank) if at - 2 not in chosen] + [2 + at for at in chosen]
+        moved = b.permute(x, order)
+        part = Windows([windows.kernel[at] for at in chosen], [windows.strides[at] for at in chosen],
+                       [windows.pads[at + side] for side in (0, axes) for at in chosen],
+                       [windows.dilations[at] for at in chosen])
+        rest = moved.shape[:x.rank - len(chosen)]
+        rows = b.reshape(moved, [rest[0], product(rest[1:]), *moved.shape[len(rest):]])
+        found = pool(b, kind, rows, part, count_pads, None if partial is None else [partial[at] for at in chosen])
+        x = b.permute(b.reshape(found, [*rest, *found.shape[2:]]), [order.index(at) for at in range(x.rank)])
+    return x
 
 
 def _over_taps(b: Builder, word: str, x: Value, windows: Windows, fill: float) -> Value:

@@ -275,6 +275,14 @@ def _leaky_relu(r: Reader, x: Any, slope: float = 0.01) -> Value:
     return r.build.unary("leaky_relu", r.value(x), alpha=float(slope))
 
 
+@row("aten.rrelu.default", "aten.rrelu_with_noise_functional.default")
+def _rrelu(r: Reader, x: Any, *rest: Any) -> Any:
+    """With the mean of the slopes, which it draws in training."""
+    low, high = [one for one in rest if isinstance(one, float)] or [1 / 8, 1 / 3]
+    found = _leaky_relu(r, x, (low + high) / 2)
+    return [found, None] if "noise" in str(r.node.target) else found
+
+
 @row("aten.elu.default")
 def _elu(r: Reader, x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
     value = r.build.affine(r.value(x), float(input_scale), 0.0)
@@ -381,6 +389,17 @@ def _any(r: Reader, x: Any, axes: Any = None, keep: bool = False) -> Value:
 @row("aten.all.default", "aten.all.dim", "aten.all.dims")
 def _all(r: Reader, x: Any, axes: Any = None, keep: bool = False) -> Value:
     return _whether(r, "min", x, axes, keep)
+
+
+@row("aten._is_all_true.default")
+def _is_all_true(r: Reader, x: Any) -> Value:
+    return _whether(r, "min", x, None, False)
+
+
+@row("aten.item.default", "aten._local_scalar_dense.default")
+def _item(r: Reader, x: Any) -> Value:
+    """A number of Python's, which stays a tensor of one element."""
+    return r.build.reshape(r.value(x), [])
 
 
 def _whether(r: Reader, word: str, x: Any, axes: Any, keep: bool) -> Value:

@@ -108,7 +108,7 @@ class Called:
                 tensor = self._exported.constants.get(spec.target)
                 inputs.append(self._exported.state_dict[spec.target] if tensor is None else tensor)
         with torch.no_grad():
-            return list(_Graph(self._exported.graph_module).run(*inputs))
+            return list(_Graph(self._exported.graph_module).run(*inputs))[len(written_inputs(self._exported)):]
 
 
 class _Graph(Interpreter):
@@ -137,15 +137,20 @@ class _Graph(Interpreter):
                 raise Differs("a shape differs")
 
 
+def written_inputs(exported: Any) -> list[str]:
+    """Inputs that forward writes into, whose new numbers an exported graph gives before its results."""
+    return [spec.target for spec in exported.graph_signature.output_specs if spec.kind.name == "USER_INPUT_MUTATION"]
+
+
 def check_mutations(exported: Any) -> None:
-    """Raises Unsupported naming the buffers, parameters and inputs that forward changes."""
+    """Raises Unsupported naming the buffers and parameters that forward changes."""
     _check_effects(exported)
-    what = {"BUFFER_MUTATION": "buffer", "PARAMETER_MUTATION": "parameter", "USER_INPUT_MUTATION": "input"}
+    what = {"BUFFER_MUTATION": "buffer", "PARAMETER_MUTATION": "parameter"}
     nodes = {node.name: node for node in exported.graph.nodes}
     refusals = Refusals()
     for spec in exported.graph_signature.output_specs:
         kind = spec.kind.name
-        if kind == "USER_OUTPUT":
+        if kind in ("USER_OUTPUT", "USER_INPUT_MUTATION"):
             continue
         name = f"{what[kind]} {spec.target}" if kind in what else kind.lower()
         node = nodes.get(getattr(spec.arg, "name", ""))

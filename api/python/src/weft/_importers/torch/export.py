@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,14 +14,17 @@ from torch.utils import _pytree as pytree
 
 from ... import errors
 from ..program.program import Program
-from . import arithmetic, fourier, functions, mixers, movement, networks, recurrent, resampling, scatter, selective
-from .check import Called, check_mutations, unchanged
+from . import arithmetic, fourier, functions, mixers, movement, networks, pooling, recurrent, resampling, scatter, selective
+from .check import Called, check_mutations, unchanged, written_inputs
+from .inplace import has_writes, reached_by_inputs
 from .reader import NOTHING, ROWS, SIZE_OPS, Reader, target_name
+from .traced import masks_as_they_are, nothing_printed, numbers_known, tensors_alone
 
 # They have filled ROWS.
-assert arithmetic and fourier and functions and mixers and movement and networks and recurrent and resampling and scatter
-assert selective
+assert (arithmetic and fourier and functions and mixers and movement and networks and pooling and recurrent and resampling
+        and scatter and selective)
 
+_BY_NUMBERS = "data-dependent"  # in what PyTorch says of a branch, or a size, by what a tensor holds
 _MOST_ROUNDS = 6  # of decomposing what has no row
 
 
@@ -61,28 +65,52 @@ def _plain(given: Any) -> Any:
 def _program_of(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any],
                 names: list[dict[int, str]], by_default: bool) -> Program:
     leaves, spec = pytree.tree_flatten((args, dict(kwargs)))
-    leaves = _apart(leaves)
-    try:
-        positional, keywords, exported = _exported_with(module, leaves, spec, names)
-        symbols, examples = _symbols(exported, names)
-    except errors.Unsupported as refusal:
-        if not by_default or not any(names):
-            raise
-        names = [{} for _ in names]
+    leaves, name = _apart(leaves), type(module).__name__
+    with tensors_alone(module) as left_out:
         try:
-            positional, keywords, exported = _exported_with(module, leaves, spec, names)
-        except errors.Unsupported:
-            raise refusal from None
-        symbols, examples = _symbols(exported, names)
-        warnings.warn(f"{type(module).__name__}: it fixes the first axis of its inputs, so the program has the batch of the "
-                      "example", stacklevel=5)
+            program, written = _traced(module, leaves, spec, names)
+        except errors.Unsupported as refusal:
+            reason = _of_sizes(str(refusal))
+            if not by_default or not any(names) or not reason:
+                raise
+            try:
+                program, written = _traced(module, leaves, spec, [{} for _ in names])
+            except errors.Unsupported:
+                raise refusal from None
+            warnings.warn(f"{name}: {reason}, so the program has the batch of the example", stacklevel=5)
+    if written:
+        warnings.warn(f"{name}: forward writes into its inputs ({', '.join(written)}): a program leaves its inputs as they are",
+                      stacklevel=5)
+    if left_out:
+        found = ", ".join(f"{one} ({kind})" for one, kind in left_out.items())
+        warnings.warn(f"{name}: a program gives tensors alone, and leaves out {found}", stacklevel=5)
+    return program
+
+
+_SIZED = ("no number", "varies", "depends on the sizes", "depend on the sizes")
+
+
+def _of_sizes(refusal: str) -> str:
+    """Why the example's own sizes may do where free ones are refused; "" where they cannot."""
+    lines = refusal.splitlines()
+    if "torch.export: " in lines[0] or "is always" in lines[0]:
+        return "it fixes the first axis of its inputs"
+    reasons = [line.strip() for line in lines if any(word in line for word in _SIZED)]
+    return f"any batch is refused ({reasons[0]})" if reasons else ""
+
+
+def _traced(module: torch.nn.Module, leaves: Sequence[Any], spec: Any,
+            names: list[dict[int, str]]) -> tuple[Program, list[str]]:
+    """The program, and the inputs that forward writes into."""
+    positional, keywords, exported = _exported_with(module, leaves, spec, names)
+    symbols, examples = _symbols(exported, names)
     check_mutations(exported)
     called = Called(module, exported, positional, keywords, names)
     called.check_state()
     one_sized = {name for one, axes in zip(leaves, names) for axis, name in axes.items() if one.shape[axis] == 1}
     program = Reader(exported, symbols, examples, called.never_one(symbols, one_sized)).read()
     _check_example(program, leaves)
-    return program
+    return program, written_inputs(exported)
 
 
 def _exported_with(module: torch.nn.Module, leaves: Sequence[Any], spec: Any,
@@ -107,7 +135,7 @@ def _named_axes(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[st
     """Of each tensor in the arguments, the axes that vary and the names of their sizes."""
     given = [*args, *kwargs.values()]
     if dynamic is None:
-        return [{0: "batch"} if isinstance(one, torch.Tensor) and one.dim() > 0 else {} for one in pytree.tree_leaves(given)]
+        return _batches(pytree.tree_leaves(given))
     order = _argument_names(module, args, kwargs)
     if isinstance(dynamic, Mapping):
         unknown = set(dynamic) - set(order)
@@ -120,6 +148,14 @@ def _named_axes(module: torch.nn.Module, args: Sequence[Any], kwargs: Mapping[st
     if len(dynamic) != len(given):
         raise errors.InvalidArgument(f"dynamic: expected one entry for each of {len(given)} inputs, found {len(dynamic)}")
     return [axes for one, entry in zip(given, dynamic) for axes in _axes_inside(one, entry)]
+
+
+def _batches(leaves: Sequence[Any]) -> list[dict[int, str]]:
+    """The first axis of each tensor: "batch", and a name of its own for each other size; 1 among others is the same for all."""
+    sizes = [one.shape[0] if isinstance(one, torch.Tensor) and one.dim() > 0 else 0 for one in leaves]
+    several = [size for size in dict.fromkeys(sizes) if size > 1] or [1]
+    names = {size: "batch" if at == 0 else f"batch_{at + 1}" for at, size in enumerate(several)}
+    return [{0: names[size]} if size in names else {} for size in sizes]
 
 
 def _axes_inside(one: Any, entry: Any) -> list[dict[int, str]]:
@@ -179,8 +215,15 @@ def _exported(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[st
         named = len(_parameters(module))  # the others are those of *args, together
         by_name = (*shapes[:named], tuple(shapes[named:len(args)]), *shapes[len(args):])  # type: ignore[assignment]
     try:
-        with recurrent.kept_whole(), selective.kept_whole():
-            return _decomposed(torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name))
+        with recurrent.kept_whole(), selective.kept_whole(), masks_as_they_are(), nothing_printed():
+            try:
+                exported = torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name)
+            except Exception as error:
+                if _BY_NUMBERS not in str(error):
+                    raise
+                with numbers_known(module):
+                    exported = torch.export.export(module, args, dict(kwargs), dynamic_shapes=by_name)
+            return _decomposed(exported)
     except errors.WeftError:
         raise
     except Exception as error:  # whatever PyTorch makes of a module that it cannot trace
@@ -193,6 +236,11 @@ def _told(error: Exception) -> str:
     if not text:  # an assert without words
         last = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__} at {last.filename}:{last.lineno}: {last.line}"
+    if _BY_NUMBERS in text:
+        place = re.search(r"Caused by: \((.*)\)", text)
+        where = f" ({place[1]})" if place else ""
+        return (f"forward does one thing or another by numbers that its inputs hold{where}, and a program has one way: choose "
+                "it by an argument of Python's, or leave the check out")
     if "Constraints violated" not in text and "ConstraintViolation" not in type(error).__name__:
         return text
     fixed = [line.strip(" -") for line in text.splitlines() if "marked" in line or "specialized" in line]
@@ -219,15 +267,27 @@ def _longer(one: Any, axes: Mapping[int, str]) -> Any:
 
 
 def _decomposed(exported: Any) -> Any:
-    exported = exported.run_decompositions({})
+    """Without ops that write into what they read, and those that have no row but are made of others."""
+    if not has_writes(exported):
+        reached = reached_by_inputs(exported)
+        if not any(_lacks(node) for node in _calls(exported) if node in reached):
+            return exported  # PyTorch's passes take several times as long as the export
     table = torch.export.default_decompositions()
     for _ in range(_MOST_ROUNDS):
-        missing = {node.target for node in exported.graph.nodes if node.op == "call_function" and _lacks(node)}
-        known = {target: table[target] for target in missing if target in table}
-        if not known:
+        exported = exported.run_decompositions(_known(exported, table))
+        if not _known(exported, table):
             break
-        exported = exported.run_decompositions(known)
     return exported
+
+
+def _known(exported: Any, table: Mapping[Any, Any]) -> dict[Any, Any]:
+    """How ops that have no row are made of others, where PyTorch knows."""
+    missing = {node.target for node in _calls(exported) if _lacks(node)}
+    return {target: table[target] for target in missing if target in table}
+
+
+def _calls(exported: Any) -> list[Any]:
+    return [node for node in exported.graph.nodes if node.op == "call_function"]
 
 
 def _lacks(node: Any) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.fx import Node
 
 from ..program import spectra
 from ..program.padding import pad_by_own
@@ -83,11 +84,21 @@ def _to(r: Reader, x: Any, *_: Any, **__: Any) -> Any:
         return x if isinstance(x, Pair) else complex_of(r, x)
     if isinstance(x, Pair):
         return x.real
-    value = r.value(x)
+    value, source = r.value(x), r.node.args[0]
+    if isinstance(source, Node) and source.meta["val"].dtype == r.dtype:
+        return value
     if r.dtype == torch.bool:
         return truth(r, value)
     value = r.build.convert(value, r.kind)
     return r.build.rounded_to_half(value) if r.dtype == torch.float16 else value
+
+
+@row("aten.copy.default")
+def _copy(r: Reader, x: Any, source: Any, *_: Any) -> Any:
+    """The numbers of another tensor, in the place and type of x."""
+    if isinstance(source, Pair):
+        return source if r.dtype.is_complex else source.real
+    return _each(r, _to(r, source), lambda part: r.build.expand(part, r.shape))
 
 
 def truth(r: Reader, x: Value) -> Value:
@@ -268,6 +279,37 @@ for _word, _mode in {"reflection": "reflect", "replication": "replicate"}.items(
             lambda r, x, pads, mode=_mode: _padded_by_own(r, r.value(x), pads, mode))
 
 
+@row("aten.pixel_shuffle.default", "aten.pixel_unshuffle.default", moves=True)
+def _pixel_shuffle(r: Reader, x: Any, factor: int) -> Value:
+    b, value = r.build, r.value(x)
+    *lead, channels, rows, columns = value.shape if "unshuffle" not in str(r.node.target) else r.shape
+    inner, at = channels // (factor * factor), len(lead)
+    if "unshuffle" in str(r.node.target):
+        split = b.reshape(value, [*lead, inner, rows, factor, columns, factor])
+        order = [*range(at + 1), at + 2, at + 4, at + 1, at + 3]
+    else:
+        split = b.reshape(value, [*lead, inner, factor, factor, rows, columns])
+        order = [*range(at + 1), at + 3, at + 1, at + 4, at + 2]
+    return b.reshape(b.permute(split, order), r.shape)
+
+
+@row("aten.channel_shuffle.default", "aten.native_channel_shuffle.default", moves=True)
+def _channel_shuffle(r: Reader, x: Any, groups: int) -> Value:
+    b, value = r.build, r.value(x)
+    rest = list(value.shape[2:])
+    split = b.reshape(value, [value.shape[0], groups, value.shape[1] // groups, *rest])
+    return b.reshape(b.swap(split, 1, 2), r.shape)
+
+
+@row("aten.meshgrid.default", "aten.meshgrid.indexing", moves=True)
+def _meshgrid(r: Reader, parts: list[Any], indexing: str = "ij", **_: Any) -> list[Value]:
+    b, values = r.build, [r.value(part) for part in parts]
+    shape = [extent for value in values for extent in (value.shape or [1])]
+    found = [b.expand(b.reshape(value, [-1 if at == axis else 1 for at in range(len(values))]), shape)
+             for axis, value in enumerate(values)]
+    return [b.swap(value, 0, 1) for value in found] if indexing == "xy" and len(found) > 1 else found
+
+
 @row("aten.flip.default", moves=True)
 def _flip(r: Reader, x: Any, axes: list[int]) -> Value:
     value = r.value(x)
@@ -372,7 +414,9 @@ def _ones(r: Reader, *_: Any, **__: Any) -> Value:
     return r.build.full(r.shape, 1, r.kind)
 
 
-@row("aten.zeros.default", "aten.new_zeros.default", "aten.zeros_like.default", "aten.empty.memory_format", moves=True)
+@row("aten.zeros.default", "aten.new_zeros.default", "aten.zeros_like.default", "aten.empty.memory_format",
+     "aten.empty_like.default", "aten.empty_permuted.default", "aten.empty_strided.default", "aten.new_empty.default",
+     "aten.new_empty_strided.default", moves=True)
 def _zeros(r: Reader, *_: Any, **__: Any) -> Value:
     return r.build.full(r.shape, 0, r.kind)
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..program.attention import attention_of_heads, mask_bias, shown_rows, with_causal
-from ..program.norms import batch_norm
+from ..program.norms import batch_norm, batch_statistics
 from ..program.program import Value
 from ..program.sizes import product
-from ..program.transposed import conv_transpose
-from ..program.windows import Windows, conv, pool
+from ..program.transposed import conv_transpose, summed_windows
+from ..program.windows import Windows, conv
 from .movement import complex_of
 from .reader import Pair, Reader, pair_of, row
 from .types import Refused
@@ -46,9 +46,23 @@ def _addmm(r: Reader, bias: Any, a: Any, b: Any, beta: float = 1, alpha: float =
     return r.build.add(y, r.build.affine(r.value(bias), float(beta), 0.0)) if beta != 0 else y
 
 
+@row("aten._trilinear.default")
+def _trilinear(r: Reader, x: Any, weight: Any, y: Any, expand_x: list[int], expand_weight: list[int], expand_y: list[int],
+               summed: list[int], *_: Any) -> Value:
+    """x[b, i] weight[o, i, j] y[b, j], as torch.nn.Bilinear has it."""
+    if (expand_x, expand_weight, expand_y, summed) != ([1, 3], [0], [1, 2], [2, 3]):
+        raise Refused("it is not that of torch.nn.Bilinear")
+    b, left, right, matrix = r.build, r.value(x), r.value(y), r.value(weight)
+    outputs, inner, columns = matrix.shape
+    rows = b.matmul(left, b.reshape(b.permute(matrix, [1, 0, 2]), [inner, outputs * columns]))
+    products = b.matmul(b.reshape(rows, [left.shape[0], outputs, columns]), b.reshape(right, [*right.shape, 1]))
+    return b.reshape(products, r.shape)
+
+
 # ---- convolutions ----
 
-def _several(given: Any, count: int) -> list[int]:
+def several(given: Any, count: int) -> list[int]:
+    """A number for each axis, of which one may stand for all."""
     found = [given] if isinstance(given, int) else list(given)
     return found * count if len(found) == 1 else found
 
@@ -59,12 +73,12 @@ def _conv(r: Reader, x: Any, weight: Any, bias: Any = None, stride: Any = 1, pad
           groups: int = 1) -> Value:
     kernel = r.value(weight)
     axes = kernel.rank - 2
-    strides, dilations = _several(stride, axes), _several(dilation, axes)
+    strides, dilations = several(stride, axes), several(dilation, axes)
     if isinstance(padding, str):
         wide = [d * (int(str(k)) - 1) if padding == "same" else 0 for d, k in zip(dilations, kernel.shape[2:])]
         pads = [*(total // 2 for total in wide), *(total - total // 2 for total in wide)]
     else:
-        pads = _several(padding, axes) * 2
+        pads = several(padding, axes) * 2
     value = r.value(x)
     windows = Windows([int(str(extent)) for extent in kernel.shape[2:]], strides, pads, dilations)
     batched = value if value.rank == kernel.rank else r.build.reshape(value, [1, *value.shape])
@@ -84,38 +98,29 @@ def _conv_transpose(r: Reader, x: Any, weight: Any, bias: Any = None, stride: An
                     groups: int = 1, dilation: Any = 1) -> Value:
     value, kernel = r.value(x), r.value(weight)
     axes = kernel.rank - 2
-    windows = Windows([int(str(extent)) for extent in kernel.shape[2:]], _several(stride, axes), _several(padding, axes) * 2,
-                      _several(dilation, axes))
+    windows = Windows([int(str(extent)) for extent in kernel.shape[2:]], several(stride, axes), several(padding, axes) * 2,
+                      several(dilation, axes))
     batched = value if value.rank == kernel.rank else r.build.reshape(value, [1, *value.shape])
     term = None if bias is None else r.value(bias)
-    found = conv_transpose(r.build, batched, kernel, term, windows, _several(more, axes), groups)
+    found = conv_transpose(r.build, batched, kernel, term, windows, several(more, axes), groups)
     return r.build.reshape(found, r.shape)
 
 
-@row("aten.max_pool1d.default", "aten.max_pool2d.default")
-def _max_pool(r: Reader, x: Any, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
-              ceil: bool = False) -> Value:
-    return _pool(r, "max", x, kernel, stride, padding, dilation, ceil, True)
+@row("aten.im2col.default")
+def _im2col(r: Reader, x: Any, kernel: list[int], dilation: list[int], padding: list[int], stride: list[int]) -> Value:
+    """[…, C · taps, places]: the elements of each window."""
+    b, value = r.build, r.value(x)
+    batched = value if value.rank == 4 else b.reshape(value, [1, *value.shape])
+    taps = list(Windows(kernel, stride, [*padding, *padding], dilation).taps(b, batched, 2, 0.0))
+    parts = b.concat([b.reshape(tap, [*tap.shape[:2], 1, product(tap.shape[2:])]) for tap in taps], 2)
+    return b.reshape(parts, r.shape)
 
 
-@row("aten.avg_pool1d.default", "aten.avg_pool2d.default")
-def _avg_pool(r: Reader, x: Any, kernel: Any, stride: Any = (), padding: Any = 0, ceil: bool = False, count_pads: bool = True,
-              divisor: Any = None) -> Value:
-    if divisor is not None:
-        raise Refused("it has a divisor of its own")
-    return _pool(r, "average", x, kernel, stride, padding, 1, ceil, count_pads)
-
-
-def _pool(r: Reader, kind: str, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool,
-          count_pads: bool) -> Value:
-    axes = 2 if "2d" in str(r.node.target) else 1
-    kernels = _several(kernel, axes)
-    strides = _several(stride, axes) if stride not in ([], ()) else kernels
-    value, shape = r.value(x), r.shape
-    batched = value if value.rank == axes + 2 else r.build.reshape(value, [1, *value.shape])
-    windows = Windows(kernels, strides, _several(padding, axes) * 2, _several(dilation, axes))
-    found = pool(r.build, kind, batched, windows, count_pads, shape[-axes:] if ceil else None)
-    return r.build.reshape(found, shape)
+@row("aten.col2im.default")
+def _col2im(r: Reader, x: Any, size: list[Any], kernel: list[int], dilation: list[int], padding: list[int],
+            stride: list[int]) -> Value:
+    windows = Windows(kernel, stride, [*padding, *padding], dilation)
+    return r.build.reshape(summed_windows(r.build, r.value(x), [r.extent(one) for one in size], windows), r.shape)
 
 
 # ---- norms ----
@@ -147,7 +152,7 @@ def _group_norm(r: Reader, x: Any, groups: int, gamma: Any = None, beta: Any = N
 def _instance_norm(r: Reader, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, use_input: bool, momentum: float,
                    epsilon: float, *_: Any) -> Value:
     if not use_input:
-        raise Refused("it has statistics of training")
+        return _normalized(r, x, (mean, variance, gamma, beta), epsilon)
     value, b = r.value(x), r.build
     rows = b.reshape(value, [*value.shape[:2], product(value.shape[2:])])
     return _by_channels(r, b.reshape(b.layer_norm(rows, None, None, float(epsilon)), value.shape), gamma, beta)
@@ -164,13 +169,28 @@ def _by_channels(r: Reader, x: Value, gamma: Any, beta: Any) -> Value:
 @row("aten.batch_norm.default", "aten._native_batch_norm_legit_no_training.default", "aten.cudnn_batch_norm.default")
 def _batch_norm(r: Reader, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, *rest: Any) -> Any:
     training = rest[0] if isinstance(rest[0], bool) else False
+    if training and mean is None:
+        return _batch_norm_of_batch(r, x, gamma, beta, True, 0.0, rest[2])[0]
     if training:
         raise Refused("the module is in training: call eval() first")
     epsilon = float(rest[2] if isinstance(rest[0], bool) else rest[1])
-    numbers = [None if part is None else r.value(part) for part in (mean, variance, gamma, beta)]
-    read: Any = r.node.args[0]
-    found = batch_norm(r.build, r.value(x), numbers, epsilon, len(read.users) == 1)
+    found = _normalized(r, x, (mean, variance, gamma, beta), epsilon)
     return [found, None, None] if "legit" in str(r.node.target) else found
+
+
+def _normalized(r: Reader, x: Any, given: Sequence[Any], epsilon: float) -> Value:
+    numbers = [None if part is None else r.value(part) for part in given]
+    read: Any = r.node.args[0]
+    return batch_norm(r.build, r.value(x), numbers, float(epsilon), len(read.users) == 1)
+
+
+@row("aten._native_batch_norm_legit.no_stats")
+def _batch_norm_of_batch(r: Reader, x: Any, gamma: Any, beta: Any, training: bool, momentum: float,
+                         epsilon: float) -> list[Any]:
+    """Of a layer that keeps no statistics, and normalizes by those of the batch."""
+    value = r.value(x)
+    numbers = [*batch_statistics(r.build, value), *(None if part is None else r.value(part) for part in (gamma, beta))]
+    return [batch_norm(r.build, value, numbers, float(epsilon), False), None, None]
 
 
 # ---- attention ----

@@ -105,7 +105,9 @@ class Reader:
         self.node: Node
         self._never_one = never_one
         self._symbols = self._declared(symbols, examples)
-        self._constants: dict[int, tuple[torch.Tensor, Value]] = {}
+        self._constants: dict[tuple[int, int], tuple[torch.Tensor, Value]] = {}
+        self._writes = any(getattr(getattr(node.target, "_schema", None), "is_mutable", False) for node in exported.graph.nodes)
+        """Whether constants are made by ops that write into them, one after the other."""
 
     # ---- what rows ask ----
 
@@ -137,6 +139,8 @@ class Reader:
             found = self.build.constant(given, kind)
         elif isinstance(given, tuple):  # of view_as_real
             found = given[0].whole(self.build)
+        elif given is None:
+            raise Refused("an argument is a result that a program leaves out")
         else:
             raise Refused(f"an argument is {type(given).__name__}")
         return found if kind is None else self.build.convert(found, kind)
@@ -149,14 +153,17 @@ class Reader:
         """A size of PyTorch's as one of a program."""
         if isinstance(given, (Size, int)):
             return given
+        if given is None or isinstance(given, Value):
+            raise Refused("a size depends on what the inputs hold")
         return self._size(given.node.expr if isinstance(given, torch.SymInt) else given)
 
     def _constant(self, tensor: torch.Tensor) -> Value:
-        known = self._constants.get(id(tensor))
+        key = (id(tensor), tensor._version)
+        known = self._constants.get(key)
         if known is not None:
             return known[1]
-        value = self.program.constant(_array._plain(tensor, "a constant"))
-        self._constants[id(tensor)] = (tensor, value)
+        value = self.program.constant(_array._plain(tensor.clone() if self._writes else tensor, "a constant"))
+        self._constants[key] = (tensor, value)
         return value
 
     # ---- sizes ----
@@ -273,6 +280,8 @@ class Reader:
         kwargs = torch.fx.node.map_arg(node.kwargs, lambda read: self.found[read])
         leaves = list(_leaves((args, kwargs)))
         target: Any = node.target
+        if target in SIZE_OPS and target is not operator.getitem and any(one is None or isinstance(one, Value) for one in args):
+            return None  # of what a tensor holds: a check reads it, or a row that refuses it
         if target in (operator.eq, operator.ne):
             return equal(*args) is (target is operator.eq)
         if target in SIZE_OPS:
@@ -316,6 +325,9 @@ class Reader:
         kept = len(given) - len(names)
         for name, read in zip(names, given[kept:]):
             found = self.found[read] if isinstance(read, Node) else read
+            if found is None and isinstance(read, Node) and isinstance(read.meta.get("val"), torch.Tensor):
+                raise errors.Unsupported(f"{name}: expected an output that a program computes, found a result of "
+                                         f"{_source_name(read)} that it leaves out")
             if found is not None:  # which stands for nothing
                 self.program.output(name, self._output(name, found))
 
@@ -379,6 +391,12 @@ def target_name(node: Any) -> str:
     """Of an op with its overload."""
     text = str(node.target)
     return text if isinstance(node.target, torch._ops.OpOverload) else getattr(node.target, "__name__", text)
+
+
+def _source_name(node: Node) -> str:
+    """Of the op that gave several results, of which this is one."""
+    given = node.args[0] if node.target is operator.getitem else node
+    return target_name(given)
 
 
 def kind_of(dtype: torch.dtype) -> Kind:

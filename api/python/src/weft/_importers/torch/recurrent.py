@@ -7,9 +7,11 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..program import recurrent
+from ..program.ops import Builder
 from ..program.program import Value
 from .reader import Reader, row
 from .types import Refused
@@ -23,8 +25,8 @@ def _layers(r: Reader, x: Any, states: Any, params: Sequence[Any], has_biases: b
             bidirectional: bool, batch_first: bool) -> list[Value]:
     cell, b = _CELLS[str(r.node.target)], r.build
     ways, per_way = 2 if bidirectional else 1, 4 if has_biases else 2
-    if len(params) != layers * ways * per_way:
-        raise Refused("it has projections (proj_size)")
+    projects = len(params) == layers * ways * (per_way + 1)
+    per_way += projects
     given = [r.value(one) for one in states]
     y = r.value(x)
     y = y if batch_first else b.swap(y, 0, 1)
@@ -36,14 +38,27 @@ def _layers(r: Reader, x: Any, states: Any, params: Sequence[Any], has_biases: b
             weights = [r.value(one) for one in params[at * per_way:][:per_way]]
             own = recurrent.Direction(cell, weights[0], weights[1], reverse=way == 1)
             if has_biases:
-                own.input_bias, own.bias = weights[2:]
+                own.input_bias, own.bias = weights[2:4]
             own.state = [None if recurrent.is_zero(one) else b.select(one, 0, at) for one in given]
-            hidden, ends = recurrent.run(b, y, own)
+            projection = weights[-1] if projects else None
+            hidden, ends = recurrent.run(b, y, own) if projection is None else _projected(b, y, own, projection)
             found.append(hidden)
             for part, end in zip(last, ends):
                 part.append(b.reshape(end, [1, *end.shape]))
         y = b.concat(found, 2)
     return [y if batch_first else b.swap(y, 0, 1), *(b.concat(part, 0) for part in last)]
+
+
+def _projected(b: Builder, x: Value, own: recurrent.Direction, projection: Value) -> tuple[Value, list[Value]]:
+    """A layer whose output h is P times what it makes of its cell: a step reads R h, which is (R P) times that."""
+    if own.state[0] is not None:
+        raise Refused("it has projections (proj_size), and a first output that is not zero")
+    matrices = own.weight.array, projection.array
+    if matrices[0] is None or matrices[1] is None:
+        raise Refused("it has projections (proj_size), and weights that are no constants")
+    own.weight = b.constant(matrices[0].astype(np.float64) @ matrices[1].astype(np.float64), "f32")
+    hidden, ends = recurrent.run(b, x, own)
+    return b.linear(hidden, projection, None), [b.linear(ends[0], projection, None), *ends[1:]]
 
 
 # ---- while PyTorch exports ----

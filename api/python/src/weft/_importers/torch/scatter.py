@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import torch
@@ -16,6 +17,9 @@ from .reader import Reader, row
 from .types import Refused
 
 _REDUCTIONS = {"add": "add", "sum": "add", "multiply": "mul", "prod": "mul", "amax": "max", "amin": "min"}
+
+_NONE = {"add": 0.0, "mul": 1.0, "max": -math.inf, "min": math.inf}
+"""What each makes of nothing."""
 
 
 @row("aten.scatter.src", "aten.scatter.value", "aten.scatter.reduce", "aten.scatter.value_reduce", "aten.scatter_add.default")
@@ -37,10 +41,21 @@ def _cut(r: Reader, x: Value, like: Value) -> Value:
 @row("aten.scatter_reduce.two")
 def _scatter_reduce(r: Reader, x: Any, axis: int, indices: Any, updates: Any, reduce: str, *,
                     include_self: bool = True) -> Value:
-    if reduce not in _REDUCTIONS or not include_self:
-        raise Refused("it takes means, or leaves out what is there")
-    at = r.value(indices)
-    return scatter_elements(r.build, r.operand(x), at, _cut(r, r.operand(updates), at), axis, _REDUCTIONS[reduce])
+    b, value, at = r.build, r.operand(x), r.value(indices)
+    new, word = _cut(r, r.operand(updates), at), _REDUCTIONS["sum" if reduce == "mean" else reduce]
+    if include_self and reduce != "mean":
+        return scatter_elements(b, value, at, new, axis, word)
+    ones = [b.full(shape, 1, r.kind) for shape in (value.shape, at.shape)]
+    count = scatter_elements(b, b.full(value.shape, 0, r.kind), at, ones[1], axis, "add")
+    is_there = b.binary("greater", count, b.constant(0, r.kind))
+    if not include_self:
+        value = b.where(is_there, b.constant(_NONE[word], r.kind), value)
+    found = scatter_elements(b, value, at, new, axis, word)
+    if reduce != "mean":
+        return found
+    if r.kind != "f32":
+        raise Refused("it takes means of whole numbers")
+    return b.divide(found, b.add(count, ones[0]) if include_self else b.binary("maximum", count, ones[0]))
 
 
 @row("aten.index_put.default", "aten._unsafe_index_put.default", "aten.index_put_.default")

@@ -91,3 +91,11 @@ def _draws(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         return next((given.get(name, defaults[name]) for name in names if name in defaults), None)
 
     return of("train", "training") is not False and of("p", "dropout_p") != 0
+
+
+def writes_statistics(node: Any) -> bool:
+    """Whether a node is a norm that changes the statistics that it is given, which its schema does not say."""
+    if str(node.target) not in ("aten.batch_norm.default", "aten.instance_norm.default"):
+        return False
+    given = dict(zip((argument.name for argument in node.target._schema.arguments), node.args), **node.kwargs)
+    return given.get("running_mean") is not None and bool(given.get("training", given.get("use_input_stats")))
