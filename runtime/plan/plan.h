@@ -73,7 +73,8 @@ struct weft_pending_runs {
 
 /** How weft_plan_execute has a port in this process's memory, where the device works on that. */
 struct weft_host_port {
-    void *room;    /* of the plan's own, for what cannot be in place; null: the port has a buffer of the device's */
+    void *
+        room; /* of the plan's own, for what cannot be in place; null: the port has a buffer of the device's */
     bool in_place; /* this run has it where the caller does */
 };
 
@@ -102,8 +103,8 @@ struct weft_plan {
     weft_bindings *execute_bindings; /* weft_plan_execute's own, made on first use */
     weft_buffer **execute_buffers;
     struct weft_host_port *host_ports; /* as many as ports */
-    const weft_host_tensor **given; /* weft_plan_execute's, per port */
-    weft_plan *states_of;           /* whose states weft_plan_execute has; null: its own */
+    const weft_host_tensor **given;    /* weft_plan_execute's, per port */
+    weft_plan *states_of;              /* whose states weft_plan_execute has; null: its own */
 };
 
 /** A port that is an image. */

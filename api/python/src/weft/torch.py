@@ -50,15 +50,16 @@ def from_torch(module: torch.nn.Module, example_inputs: Any = None, device: Devi
         example_kwargs: further arguments, by keyword.
         dynamic: names of the sizes that vary, for each argument by its name, or a list for all: {axis: name}. Sizes of one name
             are equal; for an argument that is a dictionary or a list, one entry for each part, or one for all. None: axis 0 of
-            each tensor is "batch", and "batch_2" … for those of other sizes; or as long as in the example, with a warning, where
-            the module fixes it, or an op is there for known sizes alone.
+            each tensor is "batch", and "batch_2" … for those of other sizes; or as long as in the example, with a warning,
+            where the module fixes it, or an op is there for known sizes alone.
         config: the fields of config.json; None: the module's own `config`.
         tokenizer: what makes tokens of texts, such as transformers' AutoTokenizer.
 
     Warns where forward writes into its inputs, which a program leaves as they are, and of results that are no tensors, such as
-    caches, which it leaves out. A program has no state, no random numbers and no numbers of 16 or 64 bits. The module is called a few times, on the example
-    and on parts of it of size 1, and compared with its export; sizes of 1 for which it computes something else are refused when
-    they are given, and so are whole numbers of which sums or products of int64 may not fit in 32 bits.
+    caches, which it leaves out. A program has no state, no random numbers and no numbers of 16 or 64 bits. The module is called
+    a few times, on the example and on parts of it of size 1, and compared with its export; sizes of 1 for which it computes
+    something else are refused when they are given, and so are whole numbers of which sums or products of int64 may not fit in
+    32 bits.
 
     Raises Unsupported naming all ops that are missing, how often and where, also those that draw random numbers or compute in
     other types, and buffers and parameters that forward changes; and BadFile or Unsupported naming field or tensor
