@@ -438,3 +438,22 @@ def test_rotary_positions(device, split, whole):
     joined = np.stack(parts, -1).reshape(turned.shape) if split else np.concatenate(parts, -1)
     y, = found(made, {"x": x, "p": np.array([3])}, device)
     np.testing.assert_allclose(y, np.concatenate([joined, x[..., width:]], -1), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_pytorchs_corners_are_those_of_the_result(device, mode):
+    """PyTorch's exporter writes a scale that gives no whole size; with 7 and 1.3 the result has 9 elements, not 9.1."""
+    torch = pytest.importorskip("torch")
+    node = helper.make_node("Resize", ["x", "", "s"], ["y"], mode=mode, coordinate_transformation_mode="align_corners",
+                            cubic_coeff_a=-0.75)
+    made = model([node], {"x": [1, 1, 7, 6]}, {"s": np.array([1, 1, 1.3, 1.3], np.float32)})
+    made.producer_name = "pytorch"
+    x = floats(1, 1, 7, 6)
+    expected = torch.nn.functional.interpolate(torch.tensor(x, dtype=torch.float64), size=(9, 7), align_corners=True,
+                                               mode="bi" + mode).numpy()
+    with weft.from_onnx(made, device) as program:
+        found = program(x)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-6)
+    made.producer_name = "another"  # the standard's own tests count 9.1
+    with weft.from_onnx(made, device) as program:
+        assert np.abs(program(x) - expected).max() > 1e-3
