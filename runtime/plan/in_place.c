@@ -21,13 +21,17 @@ weft_status weft_host_port_make(weft_buffer **buffer, weft_plan *plan, uint32_t 
     if (!may_be_in_place(plan, &plan->ports[port])) {
         return WEFT_OK;
     }
-    own->room = weft_alloc(host, (size_t)plan->ports[port].bytes);
-    if (own->room && is_aligned(plan, own->room)) {
-        return weft_buffer_wrap_host(buffer, plan->device, own->room, plan->ports[port].bytes);
+    void *room = weft_alloc(host, (size_t)plan->ports[port].bytes);
+    weft_status status = WEFT_OK;
+    if (room && is_aligned(plan, room)) { /* an allocator of the program's may align by less */
+        status = weft_buffer_wrap_host(buffer, plan->device, room, plan->ports[port].bytes);
     }
-    weft_free(host, own->room); /* an allocator of the program's may align by less */
-    own->room = NULL;
-    return WEFT_OK;
+    if (*buffer) {
+        own->room = room;
+    } else {
+        weft_free(host, room);
+    }
+    return status;
 }
 
 static bool overlap(const weft_host_tensor *a, const weft_host_tensor *b) {
