@@ -37,6 +37,7 @@ CASES = {
     "index_put": lambda x: x.index_put((torch.tensor([0]),), torch.zeros(12, 16)),
     "index_put behind": lambda x: x.permute(1, 0, 2).index_put((torch.tensor([3, 1]),), torch.tensor(5.0)),
     "masks": lambda x: x.masked_fill(x > 1, 0.0).clone().index_put((x < -1,), torch.tensor(3.0)),
+    "rolled slices": lambda x: x.roll((-3, 20), (1, 2)) - x.roll(2, 0),
     "slice_scatter": lambda x: torch.slice_scatter(x, x[:, :3] * 2, 1, 4, 7), "fold": lambda x: F.fold(x, (5, 6), (2, 2)),
     "atan2": lambda x: torch.atan2(x, x.flip(-1)), "angle": lambda x: torch.fft.rfft(x).angle().abs(),
     "erfinv": lambda x: torch.erfinv(x.tanh()), "asinh": lambda x: torch.asinh(x * 100),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch.fx import Node
 
@@ -319,15 +320,23 @@ def _flip(r: Reader, x: Any, axes: list[int]) -> Value:
     return value
 
 
+def _rolled(r: Reader, value: Value, shift: Any, axis: int) -> Value:
+    extent, b = value.shape[axis], r.build
+    if not isinstance(extent, int) or not isinstance(shift, int):  # of some sizes one part has nothing
+        return b.take(value, b.binary("modulo", b.arange(extent, r.extent(-shift)), b.size(extent)), axis)
+    cut = -shift % extent
+    if cut and axis < value.rank - 1:  # whole slices: each is copied once
+        return b.take(value, b.constant((np.arange(extent) + cut) % extent, "i32"), axis)
+    return b.concat([b.slice(value, axis, cut, extent - cut), b.slice(value, axis, 0, cut)], axis) if cut else value
+
+
 @row("aten.roll.default", moves=True)
 def _roll(r: Reader, x: Any, shifts: list[Any], axes: Sequence[int] = ()) -> Value:
     value = r.value(x)
     if not axes:  # as one row
         value, axes = r.build.reshape(value, [-1]), [0]
     for shift, axis in zip(shifts, axes):
-        extent = value.shape[resolved(axis, value.rank)]
-        cut = r.extent(-shift) % extent
-        value = r.build.concat([r.build.slice(value, axis, cut, extent - cut), r.build.slice(value, axis, 0, cut)], axis)
+        value = _rolled(r, value, shift, resolved(axis, value.rank))
     return r.build.reshape(value, r.shape)
 
 
