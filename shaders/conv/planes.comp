@@ -43,13 +43,16 @@ void main()
     uint y = (push.first + line % push.rows) * push.stride_y + part_y - push.before_y;
     uint from = (plane * push.height + y) * push.width;
     uint width = y < push.height ? push.width : 0;
-    uint stride_x = STRIDE_X != 0 ? STRIDE_X : push.stride_x;
+    uint apart = gl_LocalInvocationID.x * push.stride_x;
+    if (STRIDE_X != 0) {
+        apart = gl_LocalInvocationID.x * STRIDE_X;
+    }
     for (uint first = 0; first < push.pitch; first += gl_WorkGroupSize.x) {
         uint i = first + gl_LocalInvocationID.x;
-        uint base = first * stride_x + part_x - push.before_x;
-        uint at = base + gl_LocalInvocationID.x * stride_x;
+        uint base = first * push.stride_x + part_x - push.before_x;
+        uint at = base + apart;
         uint word = 0;
-        if (base < width && base + (gl_WorkGroupSize.x - 1) * stride_x < width) {
+        if (base < width && base + (gl_WorkGroupSize.x - 1) * push.stride_x < width) {
             word = x[from + at];
         } else if (at < width) {
             word = x[from + at];

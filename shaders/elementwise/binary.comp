@@ -23,19 +23,23 @@ layout(push_constant) uniform Push
     uint b_count;
 } push;
 
+void store(uint i, uint place)
+{
+    result[i] = weft_flush(weft_calculate(KIND, a[i], b[place]));
+}
+
 void main()
 {
-    uint i = weft_item_index(push.groups_x);
-    uint place = i;
     if (B_IS == 3) {
         uvec2 own = weft_row_item(push.groups_x, push.b_count);
-        place = own.x;
-        i = own.x < push.b_count ? own.y * push.b_count + own.x : push.count;
-    }
-    if (B_IS == 2) {
-        place = i % push.b_count;
-    }
-    if (i < push.count) {
-        result[i] = weft_flush(weft_calculate(KIND, a[i], b[B_IS == 1 ? 0 : place]));
+        uint i = own.y * push.b_count + own.x;
+        if (own.x < push.b_count && i < push.count) {
+            store(i, own.x);
+        }
+    } else {
+        uint i = weft_item_index(push.groups_x);
+        if (i < push.count) {
+            store(i, B_IS == 0 ? i : B_IS == 1 ? 0 : i % push.b_count);
+        }
     }
 }

@@ -66,21 +66,24 @@ weft_walk weft_walk_axis(weft_walk walk, uvec3 has, uint axis, uint extent)
     bool weft_places(out uint item, out uvec3 place, uvec3 has)                                  \
     {                                                                                            \
         weft_walk walk = weft_walk(0u, uvec3(0u), uvec3(1u));                                    \
+        bool is_item;                                                                            \
         if (INNER != 0u) {                                                                       \
-            uvec2 own = weft_row_item(push.groups_x, push.extent0);                               \
+            uvec2 own = weft_row_item(push.groups_x, push.extent0);                              \
             uvec3 inner = uvec3(INNER & 1u, INNER >> 1u & 1u, INNER >> 2u & 1u);                 \
             walk.rest = push.axes > 1u ? own.y : 0u;                                             \
             walk.stride = inner * (push.extent0 - 1u) + 1u;                                      \
             has = push.axes > 1u ? has : uvec3(0u);                                              \
             place = weft_places_before(walk, has) + inner * own.x;                               \
             item = own.y * push.extent0 + own.x;                                                 \
-            return own.x < push.extent0 && item < push.count;                                    \
+            is_item = own.x < push.extent0 && item < push.count;                                 \
+        } else {                                                                                 \
+            item = weft_item_index(push.groups_x);                                               \
+            walk.rest = item;                                                                    \
+            WEFT_WALK(0)                                                                         \
+            place = weft_places_before(walk, has);                                               \
+            is_item = item < push.count;                                                         \
         }                                                                                        \
-        item = weft_item_index(push.groups_x);                                                   \
-        walk.rest = item;                                                                        \
-        WEFT_WALK(0)                                                                             \
-        place = weft_places_before(walk, has);                                                   \
-        return item < push.count;                                                                \
+        return is_item;                                                                          \
     }
 
 #endif

@@ -70,24 +70,38 @@ uint place_of_row(uint rest)
     return place + rest * push.outer_stride;
 }
 
+void copy_by_rows()
+{
+    uvec2 own = weft_row_item(push.groups_x, push.extent0);
+    uint place = place_of_row(own.y); // before lanes part
+    if (own.x < push.extent0 && own.y * push.extent0 < push.count) {
+        uint at = push.first + own.y * push.result_row + own.x;
+        if (DENSE != 0) {
+            result[at] = x[place + own.x];
+        } else {
+            result[at] = x[place + own.x * push.stride0];
+        }
+    }
+}
+
+void copy_items()
+{
+    uint i = weft_item_index(push.groups_x);
+    if (i < push.count) {
+        uint rest = push.first + i;
+        uint column = AXIS(0);
+        uint place = place_of_row(rest) + column;
+        if (place < push.window) {
+            result[i] = x[place];
+        }
+    }
+}
+
 void main()
 {
     if (BY_ROWS != 0) {
-        uvec2 own = weft_row_item(push.groups_x, push.extent0);
-        if (own.x < push.extent0 && own.y * push.extent0 < push.count) {
-            uint step = DENSE != 0 ? 1u : push.stride0;
-            result[push.first + own.y * push.result_row + own.x] = x[place_of_row(own.y) + own.x * step];
-        }
-        return;
-    }
-    uint i = weft_item_index(push.groups_x);
-    if (i >= push.count) {
-        return;
-    }
-    uint rest = push.first + i;
-    uint column = AXIS(0);
-    uint place = place_of_row(rest) + column;
-    if (place < push.window) {
-        result[i] = x[place];
+        copy_by_rows();
+    } else {
+        copy_items();
     }
 }

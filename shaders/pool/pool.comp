@@ -58,19 +58,26 @@ void take(inout uint largest, inout float sum, inout uint elements, float value)
 
 void main()
 {
-    uint i = weft_item_index(push.groups_x);
-    uvec2 own = uvec2(i % push.columns, i / push.columns);
+    uint i;
+    uvec2 own;
     if (BY_ROWS != 0) {
         own = weft_row_item(push.groups_x, push.columns);
         i = own.y * push.columns + own.x;
+    } else {
+        i = weft_item_index(push.groups_x);
+        own = uvec2(i % push.columns, i / push.columns);
+    }
+    uint start;
+    if (STRIDE_X != 0) { // before lanes part
+        start = own.x * STRIDE_X;
+    } else {
+        start = own.x * push.stride_x;
     }
     if (own.x >= push.columns || i >= push.count) {
         return;
     }
-    uint column = own.x;
     uint row = own.y % push.rows;
     uint plane = own.y / push.rows * push.height;
-    uint stride_x = STRIDE_X != 0 ? STRIDE_X : push.stride_x;
     uint largest = weft_order_key(uintBitsToFloat(0xff800000u)); // -inf
     float sum = 0.0;
     uint elements = 0;
@@ -79,7 +86,7 @@ void main()
         uint y = weft_window_place(row, push.stride_y, window_y, push.dilation_y, push.before_y);
         uint line = (plane + y) * push.width;
         for (uint window_x = 0; window_x < push.window_width; window_x++) {
-            uint at = weft_window_place(column, stride_x, window_x, push.dilation_x, push.before_x);
+            uint at = start + window_x * push.dilation_x - push.before_x;
             bool is_padded = y + push.before_y < push.padded_height && at + push.before_x < push.padded_width;
             elements += COUNTS_PADDING != 0 && is_padded ? 1 : 0;
             if (inside) {
