@@ -36,10 +36,17 @@ static uint64_t bytes_of(const struct planes *planes) {
     return (planes->count * planes->rows * planes->pitch + WEFT_CONV_FLAT_COLUMNS) * sizeof(float);
 }
 
-/* All at once, or, where that takes more memory than a copy in the caches is worth, some rows of windows at a time. */
-static struct planes planes_of(const struct weft_lowering *lowering, const struct weft_conv *c) {
+/* Bytes that planes for half as many rows of windows are made for, where they are more: a copy stays in the caches. Where most of
+ * the lines would be copied again for the next rows, what the device binds. */
+static uint64_t most_bytes(const struct weft_lowering *lowering, const struct weft_windows *w,
+                           uint64_t windows) {
     const uint64_t worth = UINT64_C(4) << 20;
-    const uint64_t most = weft_cut_limit(lowering) < worth ? weft_cut_limit(lowering) : worth;
+    const uint64_t most = weft_cut_limit(lowering);
+    return windows / 2 >= lines_of(w, 0) && worth < most ? worth : most;
+}
+
+/* All at once, or some rows of windows at a time. */
+static struct planes planes_of(const struct weft_lowering *lowering, const struct weft_conv *c) {
     const struct weft_windows *w = &c->windows;
     const uint64_t padding = (uint64_t)w->before[0] + w->after[0] + w->before[1] + w->after[1];
     struct planes planes = {
@@ -49,7 +56,8 @@ static struct planes planes_of(const struct weft_lowering *lowering, const struc
     planes.as_they_are = padding == 0 && w->strides[0] == 1 && w->strides[1] == 1 &&
                          places_of(&planes, c, w->counts[0]) >= WEFT_CONV_FLAT_COLUMNS;
     planes.rows = planes.as_they_are ? w->extents[0] : lines_of(w, planes.windows);
-    while (!planes.as_they_are && bytes_of(&planes) > most && planes.windows > 1) {
+    while (!planes.as_they_are && planes.windows > 1 &&
+           bytes_of(&planes) > most_bytes(lowering, w, planes.windows)) {
         planes.windows = divided(planes.windows, 2);
         planes.rows = lines_of(w, planes.windows);
     }
