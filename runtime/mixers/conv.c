@@ -168,36 +168,37 @@ static bool is_direct(const struct weft_conv *c) {
 }
 
 static void lower_direct(struct weft_lowering *lowering, const struct weft_conv *c) {
+    enum { FEW = 4 }; /* as many as the processor's compiler takes apart */
     const struct weft_windows *w = &c->windows;
     const double count = (double)elements_of_result(c);
     const struct direct_tile tile = direct_tile_of(lowering, c);
     if (!weft_lower_countable(lowering, count, "elements")) {
         return;
     }
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, conv_direct, direct_grid(c, tile),
-                   .bind = {.x = c->x, .weight = c->weight, .bias = c->bias, .result = c->result},
-                   .push = {.pairs = c->batch * c->groups,
-                            .groups = c->groups,
-                            .channels = c->channels,
-                            .outputs = c->outputs,
-                            .height = w->extents[0],
-                            .width = w->extents[1],
-                            .window_height = w->sizes[0],
-                            .window_width = w->sizes[1],
-                            .rows = w->counts[0],
-                            .columns = w->counts[1],
-                            .stride_y = w->strides[0],
-                            .stride_x = w->strides[1],
-                            .dilation_y = w->dilations[0],
-                            .dilation_x = w->dilations[1],
-                            .before_y = w->before[0],
-                            .before_x = w->before[1]},
-                   .constant = {.activation = (int32_t)c->activation,
-                                .has_bias = c->bias != WEFT_NO_STORAGE,
-                                .outputs = tile.outputs,
-                                .side_by_side = w->strides[1] == 1,
-                                .columns_each = tile.columns});
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, conv_direct, direct_grid(c, tile),
+        .bind = {.x = c->x, .weight = c->weight, .bias = c->bias, .result = c->result},
+        .push = {.pairs = c->batch * c->groups,
+                 .groups = c->groups,
+                 .channels = c->channels,
+                 .outputs = c->outputs,
+                 .height = w->extents[0],
+                 .width = w->extents[1],
+                 .window_height = w->sizes[0],
+                 .window_width = w->sizes[1],
+                 .rows = w->counts[0],
+                 .columns = w->counts[1],
+                 .stride_y = w->strides[0],
+                 .stride_x = w->strides[1],
+                 .dilation_y = w->dilations[0],
+                 .dilation_x = w->dilations[1],
+                 .before_y = w->before[0],
+                 .before_x = w->before[1]},
+        .constant = {.activation = (int32_t)c->activation,
+                     .has_bias = c->bias != WEFT_NO_STORAGE,
+                     .outputs = tile.outputs,
+                     .stride_x = is_processor(lowering) && w->strides[1] <= FEW ? w->strides[1] : 0,
+                     .columns_each = tile.columns});
     weft_conv_count_costs(dispatch, c, 1.0);
 }
 

@@ -14,7 +14,7 @@
 #include "windows.glsl"
 
 layout(constant_id = 2) const uint OUTPUTS = 1; // of an invocation
-layout(constant_id = 3) const uint SIDE_BY_SIDE = 0; // the stride is 1: processors load what windows of all lanes read at once
+layout(constant_id = 3) const uint STRIDE_X = 0; // stride_x on processors, where it is small: they load what windows of all lanes read at once
 layout(constant_id = 4) const uint COLUMNS_EACH = 1; // of an invocation: 1 or 2, which are FIXED_COLUMNS apart
 layout(constant_id = 64) const uint FIXED_COLUMNS = 16; // of a workgroup's invocations
 layout(constant_id = 65) const uint FIXED_ROWS = 8;
@@ -49,14 +49,26 @@ layout(push_constant) uniform Push
 
 const uint CHUNK = 64; // WEFT_CHUNK
 
-// Element `at` of a line of x, zero outside.
-float value_of(uint line_of_x, uint at, uint width)
+// Element `at` of a line of x, zero outside; `inside`: it is there if the line is, for all lanes.
+float value_of(uint line_of_x, uint at, uint width, bool inside)
 {
     float value = 0.0;
-    if (at < width) {
+    if (inside) {
+        if (width != 0) {
+            value = x[line_of_x + at];
+        }
+    } else if (at < width) {
         value = x[line_of_x + at];
     }
     return value;
+}
+
+// Whether no window of a workgroup's columns, of which `first` is the first, reads in front of a line or behind it: asked once for all.
+bool is_inside(uint first)
+{
+    uint last = first + FIXED_COLUMNS * COLUMNS_EACH - 1;
+    uint end = last * push.stride_x + (push.window_width - 1) * push.dilation_x - push.before_x;
+    return STRIDE_X != 0 && first * push.stride_x >= push.before_x && end < push.width;
 }
 
 void main()
@@ -86,13 +98,14 @@ void main()
         sum[o] = vec2(0.0);
     }
     uint plane = pair * push.channels * push.height;
-    uint start = column;
-    uint next = FIXED_COLUMNS;
-    if (SIDE_BY_SIDE == 0) {
-        start *= push.stride_x;
-        next *= push.stride_x;
+    uint start;
+    if (STRIDE_X != 0) {
+        start = column * STRIDE_X - push.before_x;
+    } else {
+        start = column * push.stride_x - push.before_x;
     }
-    start -= push.before_x;
+    uint next = FIXED_COLUMNS * push.stride_x;
+    bool inside = is_inside(group % blocks * (FIXED_COLUMNS * COLUMNS_EACH));
     uint term = 0;
     for (uint channel = 0; channel < push.channels; channel++) {
         for (uint window_y = 0; window_y < push.window_height; window_y++) {
@@ -101,10 +114,10 @@ void main()
             uint width = y < push.height ? push.width : 0;
             for (uint window_x = 0; window_x < push.window_width; window_x++) {
                 uint at = start + window_x * push.dilation_x;
-                float value = value_of(line_of_x, at, width);
+                float value = value_of(line_of_x, at, width, inside);
                 float second = 0.0;
                 if (COLUMNS_EACH == 2) {
-                    second = value_of(line_of_x, at + next, width);
+                    second = value_of(line_of_x, at + next, width, inside);
                 }
                 for (uint o = 0; o < OUTPUTS; o++) {
                     float factor = weight[weights[o] + term];
