@@ -223,9 +223,13 @@ struct weft_grid weft_grid_of_rows(uint64_t rows, uint32_t items) {
     return weft_grid_of_groups(rows * ((items - 1) / ITEMS_PER_GROUP + 1));
 }
 
+bool weft_lower_on_processor(const struct weft_lowering *lowering) {
+    return lowering->device->cost_column == WEFT_COST_PROCESSOR;
+}
+
 bool weft_lower_by_rows(const struct weft_lowering *lowering, uint32_t items) {
     enum { LEAST = 24 };
-    return lowering->device->cost_column == WEFT_COST_PROCESSOR && items >= LEAST;
+    return weft_lower_on_processor(lowering) && items >= LEAST;
 }
 
 struct weft_grid weft_grid_of(uint32_t x, uint32_t y, uint32_t z) {

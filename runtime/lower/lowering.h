@@ -80,8 +80,7 @@ struct weft_dispatch {
     uint32_t groups[3];
     double flops;
     double bytes;
-    double
-        turns; /* of all loops of an invocation, at most; 0: few, however large the tensors are */
+    double turns;   /* of all loops of an invocation, at most; 0: few, for any size */
     char label[48]; /* "matmul %12": the node it belongs to */
     bool barrier;   /* set by the order pass */
 };
@@ -206,7 +205,9 @@ struct weft_grid weft_grid_of_items(uint64_t count);
 struct weft_grid weft_grid_of_groups(uint64_t count);
 /** Workgroups that lie in rows of so many items, found likewise: weft_row_item. */
 struct weft_grid weft_grid_of_rows(uint64_t rows, uint32_t items);
-/** True where that pays: on processors, of rows that fill a vector. */
+/** True if the device is the processor, whose lanes are those of vectors. */
+bool weft_lower_on_processor(const struct weft_lowering *lowering);
+/** True where such rows pay: on processors, of rows that fill a vector. */
 bool weft_lower_by_rows(const struct weft_lowering *lowering, uint32_t items);
 struct weft_grid weft_grid_of(uint32_t x, uint32_t y, uint32_t z);
 

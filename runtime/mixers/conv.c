@@ -122,10 +122,6 @@ static void join_rows(struct weft_windows *w) {
     }
 }
 
-static bool is_processor(const struct weft_lowering *lowering) {
-    return lowering->device->cost_column == WEFT_COST_PROCESSOR;
-}
-
 /* ---- direct ---- */
 
 /* What an invocation of a direct convolution computes, in registers: windows of so many channels of the result. */
@@ -141,7 +137,7 @@ static struct direct_tile direct_tile_of(const struct weft_lowering *lowering,
     while (tile.outputs < MOST && 2 * tile.outputs <= c->outputs) {
         tile.outputs *= 2;
     }
-    if (is_processor(lowering) && c->windows.counts[1] > WEFT_CONV_DIRECT_COLUMNS) {
+    if (weft_lower_on_processor(lowering) && c->windows.counts[1] > WEFT_CONV_DIRECT_COLUMNS) {
         tile.columns = 2;
     }
     return tile;
@@ -168,7 +164,6 @@ static bool is_direct(const struct weft_conv *c) {
 }
 
 static void lower_direct(struct weft_lowering *lowering, const struct weft_conv *c) {
-    enum { FEW = 4 }; /* as many as the processor's compiler takes apart */
     const struct weft_windows *w = &c->windows;
     const double count = (double)elements_of_result(c);
     const struct direct_tile tile = direct_tile_of(lowering, c);
@@ -197,7 +192,8 @@ static void lower_direct(struct weft_lowering *lowering, const struct weft_conv 
         .constant = {.activation = (int32_t)c->activation,
                      .has_bias = c->bias != WEFT_NO_STORAGE,
                      .outputs = tile.outputs,
-                     .stride_x = is_processor(lowering) && w->strides[1] <= FEW ? w->strides[1] : 0,
+                     .stride_x =
+                         weft_lower_on_processor(lowering) ? weft_windows_small_stride(w) : 0,
                      .columns_each = tile.columns});
     weft_conv_count_costs(dispatch, c, 1.0);
 }

@@ -70,7 +70,7 @@ bool weft_conv_is_flat(const struct weft_lowering *lowering, const struct weft_c
     const struct planes planes = planes_of(lowering, c);
     const bool fits = planes.as_they_are ||
                       (c->outputs >= FEW_OUTPUTS && bytes_of(&planes) <= weft_cut_limit(lowering));
-    return lowering->device->cost_column == WEFT_COST_PROCESSOR && fits;
+    return weft_lower_on_processor(lowering) && fits;
 }
 
 /* ---- where terms are ---- */
@@ -118,7 +118,6 @@ static uint32_t lower_offsets(struct weft_lowering *lowering, const struct plane
 /* Fills them for the rows of windows from `first` on. */
 static void lower_planes(struct weft_lowering *lowering, const struct planes *planes,
                          const struct weft_conv *c, uint32_t storage, uint64_t first) {
-    enum { FEW = 4 }; /* as many as the processor's compiler takes apart */
     const struct weft_windows *w = &c->windows;
     const uint64_t lines = planes->count * planes->rows;
     struct weft_dispatch *dispatch = WEFT_LOWER(
@@ -134,7 +133,7 @@ static void lower_planes(struct weft_lowering *lowering, const struct planes *pl
                  .width = w->extents[1],
                  .before_y = w->before[0],
                  .before_x = w->before[1]},
-        .constant = {.stride_x = w->strides[1] <= FEW ? w->strides[1] : 0});
+        .constant = {.stride_x = weft_windows_small_stride(w)});
     dispatch->bytes = 2.0 * (double)bytes_of(planes);
 }
 

@@ -230,8 +230,8 @@ static struct layout concat_layout(const struct weft_lowering *lowering,
 }
 
 /* On processors part by part: each is rows that lie in the result's. */
-static bool concat_lower_rows(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct layout rows = concat_layout(lowering, node);
+static bool concat_lower_rows(struct weft_lowering *lowering, const struct weft_node *node,
+                              uint32_t row) {
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (!weft_lower_by_rows(lowering, concat_words(lowering, node, i))) {
             return false;
@@ -244,8 +244,7 @@ static bool concat_lower_rows(struct weft_lowering *lowering, const struct weft_
         const struct weft_strides part = {
             .rank = 2, .extent = {(uint32_t)(all / words), words}, .stride = {words, 1}};
         const uint32_t x = weft_lower_value(lowering, node->input[i]);
-        weft_lower_rows(lowering, &part, x, weft_lower_value(lowering, node->output), begin,
-                        rows.row);
+        weft_lower_rows(lowering, &part, x, weft_lower_value(lowering, node->output), begin, row);
         begin += words;
     }
     return true;
@@ -253,7 +252,7 @@ static bool concat_lower_rows(struct weft_lowering *lowering, const struct weft_
 
 static weft_status concat_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     struct layout rows = concat_layout(lowering, node);
-    if (concat_lower_rows(lowering, node)) {
+    if (concat_lower_rows(lowering, node, rows.row)) {
         return weft_lower_status(lowering);
     }
     for (uint32_t first = 0; first < node->input_count; first += PARTS) {

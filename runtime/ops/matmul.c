@@ -354,9 +354,8 @@ static bool is_worth_panels(const struct weft_lowering *lowering, const struct w
     enum { ROWS = 128 };
     const bool is_plain = !p->b.panels && !p->b.along_k && p->b.half == WEFT_HALF_NOT;
     const double bytes = 4.0 * p->batches * p->k * ((double)p->n + WEFT_PANEL_COLUMNS);
-    return is_plain && lowering->device->cost_column == WEFT_COST_PROCESSOR && p->m >= ROWS &&
-           fills_panels(p->n) && bytes < (double)weft_cut_limit(lowering) &&
-           !lowering->chooser->forced;
+    return is_plain && weft_lower_on_processor(lowering) && p->m >= ROWS && fills_panels(p->n) &&
+           bytes < (double)weft_cut_limit(lowering) && !lowering->chooser->forced;
 }
 
 static struct weft_matrix panels_of(struct weft_lowering *lowering, const struct weft_product *p) {

@@ -74,7 +74,6 @@ static weft_status pool_lower(struct weft_lowering *lowering, const struct weft_
     }
     const uint32_t x = weft_lower_value(lowering, node->input[0]);
     const uint32_t result = weft_lower_value(lowering, node->output);
-    enum { FEW = 4 }; /* as many as the processor's compiler takes apart */
     const bool by_rows = weft_lower_by_rows(lowering, w.counts[1]);
     struct weft_dispatch *dispatch = WEFT_LOWER(
         lowering, pool_pool,
@@ -98,7 +97,7 @@ static weft_status pool_lower(struct weft_lowering *lowering, const struct weft_
         .constant = {.is_average = params->op == WEFT_POOL_AVERAGE,
                      .counts_padding = params->counts_padding,
                      .by_rows = by_rows,
-                     .stride_x = by_rows && w.strides[1] <= FEW ? w.strides[1] : 0});
+                     .stride_x = by_rows ? weft_windows_small_stride(&w) : 0});
     dispatch->flops = (double)count * w.sizes[0] * w.sizes[1];
     dispatch->bytes = 4.0 * ((double)count + (double)weft_shape_elements(*shape));
     dispatch->turns = weft_windows_turns(&w);

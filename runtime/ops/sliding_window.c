@@ -53,6 +53,11 @@ weft_status weft_windows_of(struct weft_windows *windows, const weft_graph *grap
     return WEFT_OK;
 }
 
+uint32_t weft_windows_small_stride(const struct weft_windows *windows) {
+    enum { MOST = 4 };
+    return windows->strides[1] <= MOST ? windows->strides[1] : 0;
+}
+
 weft_shape weft_windows_shape(const struct weft_windows *windows, const weft_shape *x,
                               uint32_t channels) {
     return x->rank == 3

@@ -36,6 +36,9 @@ weft_shape weft_windows_shape(const struct weft_windows *windows, const weft_sha
 /** How many windows there are of a channel. */
 uint64_t weft_windows_count(const struct weft_windows *windows);
 
+/** STRIDE_X of kernels: the stride over x, where it is one that the processor's compiler takes vectors apart by; else 0. */
+uint32_t weft_windows_small_stride(const struct weft_windows *windows);
+
 /** Turns of two loops that go through a window, row by row. */
 double weft_windows_turns(const struct weft_windows *windows);
 

@@ -73,8 +73,7 @@ struct weft_pending_runs {
 
 /** How weft_plan_execute has a port in this process's memory, where the device works on that. */
 struct weft_host_port {
-    void *
-        room; /* of the plan's own, for what cannot be in place; null: the port has a buffer of the device's */
+    void *room;    /* the plan's own, for what cannot be in place; null: the device has it */
     bool in_place; /* this run has it where the caller does */
 };
 
