@@ -231,21 +231,20 @@ if(TARGET weft-tests-unit-opencl_emit AND OpenCL_FOUND)
     target_link_libraries(weft-tests-unit-opencl_emit PRIVATE OpenCL::OpenCL)
 endif()
 
-# ./dev test has a part of the faults on the processor device; ./dev test all has every one there and, for images, on a driver. Each is held
-# to leak nothing by the test itself; the address sanitizer sees each fifth, ten times slower.
+# ./dev test has a part of the faults on the processor device, with sanitizers, too; ./dev test all has every one there and, for images, on a
+# driver. Each is held to leak nothing by the test itself.
 if(weft_test_unit_faults AND WEFT_HAVE_LLVM)
     set(weft_sanitized "")
-    set(weft_faults_stride 1)
     if(WEFT_SANITIZE)
         set(weft_sanitized long)
-        set(weft_faults_stride 5)
     endif()
     weft_add_device_test(unit.faults ONE_DRIVER QUICK NONE LABELS unit ${weft_sanitized} COMMAND ${weft_test_unit_faults})
-    weft_add_device_test(unit.faults.more ONE_DRIVER LABELS unit long
-        COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FAULTS=${weft_faults_stride} $<TARGET_FILE:weft-tests-unit-faults>)
-    weft_add_host_test(unit.faults.more LABELS unit long COMMAND ${weft_test_unit_faults})
-    set_tests_properties(unit.faults.more PROPERTIES
-        ENVIRONMENT "${weft_test_env};WEFT_TEST_FAULTS=${weft_faults_stride}")
+    if(NOT WEFT_SANITIZE)
+        weft_add_device_test(unit.faults.more ONE_DRIVER LABELS unit long
+            COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FAULTS=1 $<TARGET_FILE:weft-tests-unit-faults>)
+        weft_add_host_test(unit.faults.more LABELS unit long COMMAND ${weft_test_unit_faults})
+        set_tests_properties(unit.faults.more PROPERTIES ENVIRONMENT "${weft_test_env};WEFT_TEST_FAULTS=1")
+    endif()
 endif()
 
 # Threads on one device for a few seconds there, for longer here.
