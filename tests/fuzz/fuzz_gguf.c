@@ -16,11 +16,23 @@
 #define MEMORY  ((size_t)1 << 28)
 #define SECONDS 4.0
 
+struct row {
+    const char *name;
+    uint64_t rows, columns;
+};
+
+/* What a file of an architecture has, in lists of tensors that a null name ends. */
+struct architecture {
+    const char *name;
+    const struct row *rows[4];
+    bool rms;
+};
+
 struct choices {
     const uint8_t *data;
     size_t size;
     struct gguf_writer out;
-    const char *architecture;
+    const struct architecture *architecture;
 };
 
 static unsigned choose(struct choices *choices, unsigned count) {
@@ -43,6 +55,99 @@ static const uint64_t odd[] = {0,          1,         2,          3,          7,
                                64,         65535,     65536,      0x7fffffff, 0x80000000,
                                UINT32_MAX, INT64_MAX, UINT64_MAX, 1ULL << 62, 1ULL << 33,
                                0x7fc00000, 0x7f800000};
+
+/* ---- architectures ---- */
+
+#define LAST \
+    { NULL, 0, 0 }
+#define MATRIX(name) \
+    { name ".weight", 32, 32 }
+#define VECTOR(name) \
+    { name, 32, 0 }
+
+static const struct row attention[] = {MATRIX("token_embd"),        MATRIX("blk.0.attn_q"),
+                                       MATRIX("blk.0.attn_k"),      MATRIX("blk.0.attn_v"),
+                                       MATRIX("blk.0.attn_output"), MATRIX("blk.0.ffn_up"),
+                                       MATRIX("blk.0.ffn_down"),    LAST};
+static const struct row norms[] = {VECTOR("output_norm.weight"), VECTOR("blk.0.attn_norm.weight"),
+                                   VECTOR("blk.0.ffn_norm.weight"), LAST};
+static const struct row gated[] = {MATRIX("blk.0.ffn_gate"), VECTOR("output_norm.weight"),
+                                   VECTOR("blk.0.attn_norm.weight"),
+                                   VECTOR("blk.0.ffn_norm.weight"), LAST};
+static const struct row front[] = {VECTOR("output_norm.weight"), VECTOR("blk.0.attn_norm.weight"),
+                                   LAST};
+static const struct row gate[] = {MATRIX("blk.0.ffn_gate"), LAST};
+static const struct row behind[] = {MATRIX("blk.0.ffn_gate"), VECTOR("output_norm.weight"), LAST};
+static const struct row behind_norms[] = {VECTOR("blk.0.post_attention_norm.weight"),
+                                          VECTOR("blk.0.post_ffw_norm.weight"), LAST};
+static const struct row biases[] = {VECTOR("blk.0.attn_q.bias"), VECTOR("blk.0.attn_k.bias"),
+                                    VECTOR("blk.0.attn_v.bias"), LAST};
+static const struct row output_bias[] = {VECTOR("blk.0.attn_output.bias"), LAST};
+static const struct row last_bias[] = {VECTOR("blk.0.ffn_norm.bias"), LAST};
+static const struct row all_biases[] = {
+    VECTOR("blk.0.attn_q.bias"),      VECTOR("blk.0.attn_k.bias"),    VECTOR("blk.0.attn_v.bias"),
+    VECTOR("blk.0.attn_output.bias"), VECTOR("blk.0.ffn_up.bias"),    VECTOR("blk.0.ffn_down.bias"),
+    VECTOR("output_norm.bias"),       VECTOR("blk.0.attn_norm.bias"), LAST};
+static const struct row norm_biases[] = {VECTOR("output_norm.bias"), VECTOR("blk.0.attn_norm.bias"),
+                                         VECTOR("blk.0.ffn_norm.bias"), LAST};
+static const struct row head_norms[] = {
+    {"blk.0.attn_q_norm.weight", 8, 0}, {"blk.0.attn_k_norm.weight", 8, 0}, LAST};
+static const struct row whole_norms[] = {VECTOR("blk.0.attn_q_norm.weight"),
+                                         VECTOR("blk.0.attn_k_norm.weight"), LAST};
+static const struct row head[] = {MATRIX("output"), VECTOR("output.bias"), LAST};
+static const struct row packed[] = {MATRIX("token_embd"),        {"blk.0.attn_qkv.weight", 96, 32},
+                                    MATRIX("blk.0.attn_output"), {"blk.0.ffn_up.weight", 64, 32},
+                                    MATRIX("blk.0.ffn_down"),    LAST};
+static const struct row gpt2[] = {MATRIX("token_embd"),
+                                  {"position_embd.weight", 16, 32},
+                                  {"blk.0.attn_qkv.weight", 96, 32},
+                                  {"blk.0.attn_qkv.bias", 96, 0},
+                                  MATRIX("blk.0.attn_output"),
+                                  VECTOR("blk.0.attn_output.bias"),
+                                  MATRIX("blk.0.ffn_up"),
+                                  VECTOR("blk.0.ffn_up.bias"),
+                                  MATRIX("blk.0.ffn_down"),
+                                  VECTOR("blk.0.ffn_down.bias"),
+                                  LAST};
+static const struct row encoder[] = {
+    {"token_types.weight", 2, 32},          VECTOR("token_embd_norm.weight"),
+    VECTOR("token_embd_norm.bias"),         VECTOR("blk.0.attn_output_norm.weight"),
+    VECTOR("blk.0.attn_output_norm.bias"),  VECTOR("blk.0.layer_output_norm.weight"),
+    VECTOR("blk.0.layer_output_norm.bias"), LAST};
+static const struct row bert[] = {{"position_embd.weight", 16, 32},
+                                  VECTOR("blk.0.ffn_up.bias"),
+                                  VECTOR("blk.0.ffn_down.bias"),
+                                  VECTOR("blk.0.attn_output.bias"),
+                                  LAST};
+static const struct row nomic[] = {MATRIX("token_embd"),
+                                   {"blk.0.attn_qkv.weight", 96, 32},
+                                   MATRIX("blk.0.attn_output"),
+                                   MATRIX("blk.0.ffn_up"),
+                                   MATRIX("blk.0.ffn_gate"),
+                                   MATRIX("blk.0.ffn_down"),
+                                   LAST};
+
+static const struct architecture architectures[] = {
+    {"llama", {attention, gated}, true},
+    {"qwen2", {attention, gated, biases}, true},
+    {"qwen3", {attention, gated, head_norms}, true},
+    {"gemma", {attention, gated}, true},
+    {"gemma2", {attention, gated, behind_norms}, true},
+    {"gemma3", {attention, gated, behind_norms, head_norms}, true},
+    {"gemma-embedding", {attention, gated, behind_norms, head_norms}, true},
+    {"phi2", {attention, front, all_biases, head}, false},
+    {"phi3", {packed, norms}, true},
+    {"granite", {attention, gated}, true},
+    {"smollm3", {attention, gated}, true},
+    {"olmo2", {attention, behind, behind_norms, whole_norms}, true},
+    {"command-r", {attention, front, gate}, false},
+    {"cohere2", {attention, front, gate}, false},
+    {"stablelm", {attention, gated, norm_biases}, false},
+    {"starcoder2", {attention, norms, all_biases, last_bias}, false},
+    {"gpt2", {gpt2, norms, norm_biases}, false},
+    {"bert", {attention, encoder, bert, biases}, false},
+    {"nomic-bert", {nomic, encoder}, false},
+    {"clip", {attention}, false}};
 
 /* ---- keys ---- */
 
@@ -73,7 +178,7 @@ static bool differs(struct choices *choices, const char *key) {
 }
 
 static const char *own(const struct choices *choices, char key[128], const char *name) {
-    snprintf(key, 128, "%s.%s", choices->architecture, name);
+    snprintf(key, 128, "%s.%s", choices->architecture->name, name);
     return key;
 }
 
@@ -95,6 +200,14 @@ static void put_numbers(struct choices *choices) {
                                          "pooling_type",
                                          "vocab_size",
                                          "rope.scaling.factor",
+                                         "rope.scaling.original_context_length",
+                                         "rope.scaling.attn_factor",
+                                         "rope.freq_base_swa",
+                                         "attention.sliding_window_pattern",
+                                         "attn_logit_softcapping",
+                                         "attention.scale",
+                                         "logit_scale",
+                                         "use_parallel_residual",
                                          "unheard.of"};
     char key[128];
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -107,23 +220,23 @@ static void put_numbers(struct choices *choices) {
             gguf_u32(&choices->out, own(choices, key, others[i]), choose(choices, 9));
         }
     }
-    const bool rms = choices->architecture[0] == 'l' || choices->architecture[0] == 'q';
-    own(choices, key, rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon");
+    own(choices, key,
+        choices->architecture->rms ? "attention.layer_norm_rms_epsilon"
+                                   : "attention.layer_norm_epsilon");
     if (!differs(choices, key)) {
         gguf_f32(&choices->out, key, 1e-5F);
     }
     if (choose(choices, 4) == 3) {
-        static const char *const types[] = {"linear", "none", "yarn", ""};
+        static const char *const types[] = {"linear", "none", "yarn", "longrope", "dynamic", ""};
         gguf_string(&choices->out, own(choices, key, "rope.scaling.type"), PICK(choices, types));
     }
 }
 
 static void put_general(struct choices *choices) {
-    static const char *const names[] = {"llama", "qwen2", "qwen3", "gpt2", "bert", "clip"};
     static const uint32_t alignments[] = {32, 32, 8, 1, 64, 0, 3, 1U << 31};
-    choices->architecture = PICK(choices, names);
+    choices->architecture = &PICK(choices, architectures);
     if (!differs(choices, "general.architecture")) {
-        gguf_string(&choices->out, "general.architecture", choices->architecture);
+        gguf_string(&choices->out, "general.architecture", choices->architecture->name);
     }
     if (rarely(choices)) {
         choices->out.alignment = PICK(choices, alignments);
@@ -238,7 +351,7 @@ static void put_tokenizer(struct choices *choices) {
 /* ---- tensors ---- */
 
 static void put_tensor(struct choices *choices, const char *name, uint64_t rows, uint64_t columns) {
-    static const uint8_t zeros[32 * 32 * 4] = {0};
+    static const uint8_t zeros[96 * 32 * 4] = {0};
     static const struct {
         uint32_t format;
         size_t elements, bytes;
@@ -259,11 +372,6 @@ static void put_tensor(struct choices *choices, const char *name, uint64_t rows,
                choose(choices, 2) ? PICK(choices, odd) : 32 * choose(choices, 64));
 }
 
-struct row {
-    const char *name;
-    uint64_t rows, columns;
-};
-
 static void put_rows(struct choices *choices, const struct row *rows) {
     for (; rows->name; rows++) {
         put_tensor(choices, rows->name, rows->rows, rows->columns);
@@ -271,45 +379,22 @@ static void put_rows(struct choices *choices, const struct row *rows) {
 }
 
 static void put_tensors(struct choices *choices) {
-    static const struct row all[] = {
-        {"token_embd.weight", 32, 32},        {"blk.0.attn_q.weight", 32, 32},
-        {"blk.0.attn_k.weight", 32, 32},      {"blk.0.attn_v.weight", 32, 32},
-        {"blk.0.attn_output.weight", 32, 32}, {"blk.0.ffn_up.weight", 32, 32},
-        {"blk.0.ffn_down.weight", 32, 32},    {NULL, 0, 0}};
-    static const struct row decoder[] = {{"output_norm.weight", 32, 0},
-                                         {"blk.0.attn_norm.weight", 32, 0},
-                                         {"blk.0.ffn_norm.weight", 32, 0},
-                                         {"blk.0.ffn_gate.weight", 32, 32},
-                                         {NULL, 0, 0}};
-    static const struct row biases[] = {{"blk.0.attn_q.bias", 32, 0},
-                                        {"blk.0.attn_k.bias", 32, 0},
-                                        {"blk.0.attn_v.bias", 32, 0},
-                                        {"blk.0.attn_output.bias", 32, 0},
-                                        {NULL, 0, 0}};
-    static const struct row norms[] = {
-        {"blk.0.attn_q_norm.weight", 8, 0}, {"blk.0.attn_k_norm.weight", 8, 0}, {NULL, 0, 0}};
-    static const struct row encoder[] = {{"position_embd.weight", 16, 32},
-                                         {"token_types.weight", 2, 32},
-                                         {"token_embd_norm.weight", 32, 0},
-                                         {"token_embd_norm.bias", 32, 0},
-                                         {"blk.0.attn_output_norm.weight", 32, 0},
-                                         {"blk.0.attn_output_norm.bias", 32, 0},
-                                         {"blk.0.ffn_up.bias", 32, 0},
-                                         {"blk.0.ffn_down.bias", 32, 0},
-                                         {"blk.0.layer_output_norm.weight", 32, 0},
-                                         {"blk.0.layer_output_norm.bias", 32, 0},
-                                         {NULL, 0, 0}};
-    static const char *const others[] = {"rope_freqs.weight", "blk.1.attn_q.bias",
-                                         "output.weight",     "blk.99999.attn_q.weight",
-                                         "unheard.of",        ""};
-    const char *name = choices->architecture;
-    put_rows(choices, all);
-    put_rows(choices, strcmp(name, "bert") == 0 ? encoder : decoder);
-    if (strcmp(name, "bert") == 0 || strcmp(name, "qwen2") == 0 || choose(choices, 8) == 7) {
-        put_rows(choices, biases);
+    static const char *const others[] = {"rope_freqs.weight",
+                                         "rope_factors_short.weight",
+                                         "rope_factors_long.weight",
+                                         "blk.1.attn_q.bias",
+                                         "output.weight",
+                                         "output.bias",
+                                         "blk.99999.attn_q.weight",
+                                         "unheard.of",
+                                         ""};
+    for (size_t i = 0; i < COUNT(choices->architecture->rows) && choices->architecture->rows[i];
+         i++) {
+        put_rows(choices, choices->architecture->rows[i]);
     }
-    if (strcmp(name, "qwen3") == 0) {
-        put_rows(choices, norms);
+    if (choose(choices, 8) == 7) {
+        put_rows(choices, biases);
+        put_rows(choices, output_bias);
     }
     while (rarely(choices)) {
         put_tensor(choices, PICK(choices, others), 4, choose(choices, 2) ? 32 : 0);

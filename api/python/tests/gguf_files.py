@@ -9,8 +9,13 @@ import gguf
 import numpy as np
 import torch
 
-ARCHITECTURES = {"llama": gguf.MODEL_ARCH.LLAMA, "qwen2": gguf.MODEL_ARCH.QWEN2, "qwen3": gguf.MODEL_ARCH.QWEN3,
-                 "gpt2": gguf.MODEL_ARCH.GPT2, "bert": gguf.MODEL_ARCH.BERT}
+# By model_type; those that are not here have the name of their model_type.
+ARCHITECTURES = {"gemma3_text": "gemma3", "phi": "phi2", "cohere": "command-r", "nomic_bert": "nomic-bert"}
+IN_TURN = ("llama", "granite", "smollm3")  # whose queries and keys lie in turn
+LESS_ONE = ("gemma", "gemma2", "gemma3_text")
+NORMS_OF_LAYERS = {"starcoder2": "norm_epsilon", "gpt2": "layer_norm_epsilon",
+                   **dict.fromkeys(("cohere", "cohere2", "phi", "stablelm", "bert", "nomic_bert"), "layer_norm_eps")}
+ENCODERS = ("bert", "nomic_bert")
 TYPE = gguf.GGMLQuantizationType
 LEFT_OUT = ("pooler.",)
 
@@ -58,24 +63,71 @@ def add_config(writer, config):
     writer.add_block_count(get("num_hidden_layers"))
     writer.add_feed_forward_length(get("intermediate_size", "n_inner") or 4 * config.hidden_size)
     writer.add_head_count(get("num_attention_heads"))
-    if kind in ("bert", "gpt2"):
-        writer.add_layer_norm_eps(get("layer_norm_eps", "layer_norm_epsilon"))
-    if kind == "bert":
-        writer.add_causal_attention(False)
-    if kind in ("llama", "qwen2", "qwen3"):
-        head = get("head_dim") or config.hidden_size // config.num_attention_heads
-        writer.add_head_count_kv(config.num_key_value_heads)
+    if kind in NORMS_OF_LAYERS:
+        writer.add_layer_norm_eps(get(NORMS_OF_LAYERS[kind]))
+    else:
         writer.add_layer_norm_rms_eps(config.rms_norm_eps)
-        writer.add_key_length(head)
-        writer.add_value_length(head)
-        writer.add_rope_dimension_count(head)
-        rope = config.rope_parameters
-        writer.add_rope_freq_base(rope["rope_theta"])
-        if rope["rope_type"] == "linear":
-            writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
-            writer.add_rope_scaling_factor(rope["factor"])
-        if rope["rope_type"] == "llama3":
-            writer.add_tensor("rope_freqs.weight", llama3_divisors(rope, head))
+    if kind in ENCODERS:
+        writer.add_causal_attention(False)
+    if kind == "nomic_bert":
+        writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    if kind not in ("gpt2", *ENCODERS):
+        add_decoder(writer, config, get("head_dim") or config.hidden_size // config.num_attention_heads)
+    if kind in MORE:
+        MORE[kind](writer, config)
+
+
+def add_decoder(writer, config, head):
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_key_length(head)
+    writer.add_value_length(head)
+    rope = config.rope_parameters
+    rope = rope.get("full_attention", rope)
+    turning = int(head * rope.get("partial_rotary_factor", 1.0))
+    writer.add_rope_dimension_count(turning)
+    writer.add_rope_freq_base(rope["rope_theta"])
+    kind = rope["rope_type"]
+    if kind in ("linear", "yarn"):
+        writer.add_rope_scaling_type(gguf.RopeScalingType(kind))
+        writer.add_rope_scaling_factor(rope["factor"])
+    if kind in ("yarn", "longrope"):
+        writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+    if kind == "llama3":
+        writer.add_tensor("rope_freqs.weight", llama3_divisors(rope, head))
+    if kind == "longrope":
+        for name in ("short", "long"):
+            writer.add_tensor(f"rope_factors_{name}.weight", np.array(rope[f"{name}_factor"], np.float32))
+
+
+def add_gemma2(writer, config):
+    writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    writer.add_sliding_window(config.sliding_window)
+
+
+def add_gemma3(writer, config):
+    if config.final_logit_softcapping:
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    # An encoder's config halves the window when it is made; converters write that of the file.
+    writer.add_sliding_window(config.sliding_window * 2 - 2 if config.use_bidirectional_attention else config.sliding_window)
+
+
+def add_granite(writer, config):
+    writer.add_attention_scale(config.attention_multiplier)
+    writer.add_embedding_scale(config.embedding_multiplier)
+    writer.add_residual_scale(config.residual_multiplier)
+    writer.add_logit_scale(config.logits_scaling)
+
+
+def add_cohere(writer, config):
+    writer.add_logit_scale(config.logit_scale)
+    writer.add_rope_scaling_type(gguf.RopeScalingType.NONE)
+    if config.model_type == "cohere2":
+        writer.add_sliding_window(config.sliding_window)
+
+
+MORE = {"gemma2": add_gemma2, "gemma3_text": add_gemma3, "granite": add_granite, "cohere": add_cohere, "cohere2": add_cohere,
+        "stablelm": lambda writer, config: writer.add_parallel_residual(config.use_parallel_residual)}
 
 
 def llama3_divisors(rope, head):
@@ -87,6 +139,53 @@ def llama3_divisors(rope, head):
     return (1 / ((1 - smooth) / factor + smooth)).astype(np.float32)
 
 
+def architecture_of(config):
+    kind = config.model_type
+    if kind == "gemma3_text" and config.use_bidirectional_attention:
+        return "gemma-embedding"
+    return ARCHITECTURES.get(kind, kind)
+
+
+def change_of(config, name):
+    """What a file has of a tensor, as a function of a folder's numbers, and the way back."""
+    kind = config.model_type
+    heads = 0
+    if kind in IN_TURN and "self_attn.q_proj" in name:
+        heads = config.num_attention_heads
+    if kind in IN_TURN and "self_attn.k_proj" in name:
+        heads = config.num_key_value_heads
+    if heads:
+        return (lambda values: permuted(values, heads)), (lambda values: restored(values, heads))
+    if kind in LESS_ONE and name.endswith("norm.weight"):
+        return (lambda values: values + np.float32(1)), (lambda values: values - np.float32(1))
+    if kind == "gpt2" and name.endswith(("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight")):
+        return np.transpose, np.transpose
+    return (lambda values: values), (lambda values: values)
+
+
+def matrices(module):
+    """Names, and the parameters whose rows are one tensor of a file: Nomic's have queries, keys and values in one."""
+    state = {name: [parameter] for name, parameter in module.state_dict().items()}
+    if module.config.model_type == "nomic_bert":
+        for name in [name for name in state if "self_attn.q_proj" in name]:
+            parts = [state.pop(name.replace("q_proj", f"{part}_proj"))[0] for part in "qkv"]
+            state[name.replace("self_attn.q_proj", "attn.Wqkv").replace("layers.", "encoder.layers.")] = parts
+    return state.items()
+
+
+NOMIC = (("embeddings.LayerNorm", "emb_ln"), ("self_attn.o_proj", "attn.out_proj"), ("mlp.up_proj", "mlp.fc11"),
+         ("mlp.gate_proj", "mlp.fc12"), ("mlp.down_proj", "mlp.fc2"), ("post_attention_layernorm", "norm1"),
+         ("post_mlp_layernorm", "norm2"))
+
+
+def name_in_file(names, name, kind):
+    if kind == "nomic_bert":
+        for ours, theirs in NOMIC:
+            name = name.replace(ours, theirs)
+        name = name if "encoder." in name else name.replace("layers.", "encoder.layers.")
+    return names.get_name(name, (".weight", ".bias"))
+
+
 def write(path, module, kind=TYPE.F32, tokenizer=None, change=None):
     """Writes the module, its matrices of that kind, and gives the module the numbers that the file has.
 
@@ -94,28 +193,22 @@ def write(path, module, kind=TYPE.F32, tokenizer=None, change=None):
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     config, generator = module.config, np.random.default_rng(5)
-    architecture = config.model_type
+    architecture = architecture_of(config)
     writer = gguf.GGUFWriter(path, architecture)
     add_config(writer, config)
-    names = gguf.get_tensor_name_map(ARCHITECTURES[architecture], config.num_hidden_layers)
-    state = module.state_dict()
-    for name, parameter in state.items():
+    arch = next(key for key, name in gguf.MODEL_ARCH_NAMES.items() if name == architecture)
+    names = gguf.get_tensor_name_map(arch, config.num_hidden_layers)
+    for name, parameters in matrices(module):
         if name.startswith(LEFT_OUT) or (name == "lm_head.weight" and config.tie_word_embeddings):
             continue
-        values = parameter.detach().float().numpy()
-        heads = 0
-        if architecture == "llama" and "self_attn.q_proj" in name:
-            heads = config.num_attention_heads
-        if architecture == "llama" and "self_attn.k_proj" in name:
-            heads = config.num_key_value_heads
-        transposed = architecture == "gpt2" and name.endswith(
-            ("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight"))
-        values = permuted(values, heads) if heads else values.T if transposed else values
+        there, back = change_of(config, name)
+        values = there(torch.cat(parameters).detach().float().numpy())
         data, used, given = stored(np.ascontiguousarray(values), kind, generator)
-        writer.add_tensor(names.get_name(name, (".weight", ".bias")), data, raw_dtype=None if used == TYPE.F32 else used)
-        given = restored(given, heads) if heads else given.T if transposed else given
+        writer.add_tensor(name_in_file(names, name, config.model_type), data, raw_dtype=None if used == TYPE.F32 else used)
         with torch.no_grad():
-            parameter.copy_(torch.from_numpy(np.array(given)))
+            given = torch.from_numpy(np.array(back(given))).chunk(len(parameters))
+            for parameter, part in zip(parameters, given, strict=True):
+                parameter.copy_(part)
     if tokenizer:
         add_tokenizer(writer, architecture, tokenizer)
     if change:

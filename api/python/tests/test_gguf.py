@@ -28,6 +28,13 @@ def decoder(width=64, **fields):
             "intermediate_size": width, "max_position_embeddings": 64, **NO_TOKENS, **fields}
 
 
+YARN = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 16}
+LONG = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0],
+        "long_factor": [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0], "original_max_position_embeddings": 32}
+# Seven layers, of which the sixth sees everything.
+GEMMA3 = {"head_dim": 32, "num_hidden_layers": 7, "sliding_window": 6, "query_pre_attn_scalar": 32}
+NOMIC = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96,
+         "max_position_embeddings": 64}
 GPT2 = {"vocab_size": 64, "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 64, **NO_TOKENS}
 BERT = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96,
         "max_position_embeddings": 64}
@@ -39,7 +46,24 @@ CASES = (
     ("Qwen2ForCausalLM", decoder(), TYPE.Q5_1), ("Qwen2ForCausalLM", decoder(256), TYPE.Q5_K),
     ("Qwen3ForCausalLM", decoder(head_dim=32), TYPE.Q8_0), ("Qwen3ForCausalLM", decoder(256, head_dim=32), TYPE.Q6_K),
     ("GPT2LMHeadModel", GPT2, TYPE.Q4_1), ("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False}, TYPE.F32),
-    ("BertModel", BERT, TYPE.Q5_0), ("BertModel", BERT, TYPE.F16))
+    ("BertModel", BERT, TYPE.Q5_0), ("BertModel", BERT, TYPE.F16),
+    ("Qwen2ForCausalLM", decoder(rope_parameters=YARN), TYPE.F32),
+    ("GemmaForCausalLM", decoder(head_dim=32), TYPE.Q4_0),
+    ("Gemma2ForCausalLM", decoder(head_dim=32, sliding_window=5, query_pre_attn_scalar=32), TYPE.Q8_0),
+    ("Gemma3ForCausalLM", decoder(**GEMMA3), TYPE.F32), ("Gemma3ForCausalLM", decoder(256, **GEMMA3), TYPE.Q4_K),
+    ("Gemma3TextModel", decoder(**{**GEMMA3, "use_bidirectional_attention": True}), TYPE.Q8_0),
+    ("PhiForCausalLM", decoder(num_key_value_heads=4), TYPE.F16), ("Phi3ForCausalLM", decoder(), TYPE.Q4_1),
+    ("Phi3ForCausalLM", decoder(partial_rotary_factor=0.75), TYPE.F32),
+    ("Phi3ForCausalLM", decoder(rope_parameters=LONG, original_max_position_embeddings=32), TYPE.F32),
+    ("GraniteForCausalLM", decoder(attention_multiplier=0.3, embedding_multiplier=12.0, residual_multiplier=0.22,
+                                   logits_scaling=8.0), TYPE.Q5_1),
+    ("SmolLM3ForCausalLM", decoder(num_hidden_layers=5), TYPE.Q8_0), ("Olmo2ForCausalLM", decoder(), TYPE.BF16),
+    ("CohereForCausalLM", decoder(), TYPE.Q4_0),
+    ("Cohere2ForCausalLM", decoder(num_hidden_layers=5, sliding_window=5), TYPE.F32),
+    ("StableLmForCausalLM", decoder(use_qkv_bias=True), TYPE.Q8_0),
+    ("StableLmForCausalLM", decoder(use_parallel_residual=True), TYPE.F32),
+    ("Starcoder2ForCausalLM", decoder(), TYPE.Q4_0), ("Starcoder2ForCausalLM", decoder(use_bias=False), TYPE.F32),
+    ("NomicBertModel", NOMIC, TYPE.Q8_0))
 
 
 def made(place, name, fields, kind=TYPE.F32, tokenizer=None, change=None):
@@ -236,7 +260,7 @@ def test_a_folder_with_one_file(tmp_path, device):
 
 @pytest.mark.parametrize(("change", "said"), (
     (lambda writer: writer.add_expert_count(8), "llama.expert_count"),
-    (lambda writer: writer.add_rope_scaling_type(gguf.RopeScalingType.YARN), "yarn"),
+    (lambda writer: writer.add_string("llama.rope.scaling.type", "dynamic"), "dynamic"),
     (lambda writer: writer.add_sliding_window(16), "llama.attention.sliding_window"),
     (lambda writer: writer.add_logit_scale(0.5), "llama.logit_scale"),
     (lambda writer: writer.add_tensor("blk.0.attn_sinks.weight", np.ones(4, np.float32)), "attn_sinks"),

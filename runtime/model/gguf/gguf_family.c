@@ -14,37 +14,61 @@
     { .name = (key), .field = (text), .use = WEFT_GGUF_INTEGER }
 #define REAL(key, text) \
     { .name = (key), .field = (text), .use = WEFT_GGUF_REAL, .required = true }
+#define FACTOR(key, text) \
+    { .name = (key), .field = (text), .use = WEFT_GGUF_REAL }
 #define READ(key) \
     { .name = (key), .use = WEFT_GGUF_READ }
 #define NONE(key) \
     { .name = (key), .use = WEFT_GGUF_NONE }
 
-static const struct weft_gguf_key llama_keys[] = {
-    INTEGER("context_length", "max_position_embeddings"),
-    INTEGER("embedding_length", "hidden_size"),
-    INTEGER("block_count", "num_hidden_layers"),
-    INTEGER("feed_forward_length", "intermediate_size"),
-    INTEGER("attention.head_count", "num_attention_heads"),
-    OPTIONAL("attention.head_count_kv", "num_key_value_heads"),
-    REAL("attention.layer_norm_rms_epsilon", "rms_norm_eps"),
-    READ("attention.key_length"),
-    READ("attention.value_length"),
-    READ("attention.causal"),
-    READ("attention.sliding_window"),
-    READ("rope.freq_base"),
-    READ("rope.dimension_count"),
-    READ("rope.scale_linear"),
-    READ("rope.scaling.type"),
-    READ("rope.scaling.factor"),
-    READ("rope.scaling.original_context_length"), /* of YaRN, which is refused */
-    READ("rope.scaling.finetuned"),               /* says how it was trained */
-    READ("pooling_type"),
-    READ("vocab_size"),
-    READ("tensor_data_layout"), /* says whose file it was made of */
-    NONE("expert_count"),
-    NONE("expert_used_count"),
-    NONE("nextn_predict_layers"),
-    {.name = NULL}};
+/* Sizes, under the names that most folders have. */
+#define SIZES                                                                                \
+    INTEGER("embedding_length", "hidden_size"), INTEGER("block_count", "num_hidden_layers"), \
+        INTEGER("feed_forward_length", "intermediate_size"),                                 \
+        INTEGER("attention.head_count", "num_attention_heads")
+
+/* What decoders have that turn channels by positions. */
+#define DECODER                                                                                   \
+    SIZES, INTEGER("context_length", "max_position_embeddings"),                                  \
+        OPTIONAL("attention.head_count_kv", "num_key_value_heads"), READ("attention.key_length"), \
+        READ("attention.value_length"), READ("attention.causal"),                                 \
+        READ("attention.sliding_window"), READ("rope.freq_base"), READ("rope.dimension_count"),   \
+        READ("rope.scale_linear"), READ("rope.scaling.type"), READ("rope.scaling.factor"),        \
+        READ("rope.scaling.original_context_length"), READ("rope.scaling.attn_factor"),           \
+        READ("rope.scaling.finetuned") /* says how it was trained */, READ("pooling_type"),       \
+        READ("vocab_size"), READ("tensor_data_layout") /* says whose file it was made of */,      \
+        NONE("expert_count"), NONE("expert_used_count"), NONE("nextn_predict_layers")
+
+#define RMS REAL("attention.layer_norm_rms_epsilon", "rms_norm_eps")
+#define END \
+    { .name = NULL }
+
+static const struct weft_gguf_key llama_keys[] = {DECODER, RMS, END};
+static const struct weft_gguf_key granite_keys[] = {
+    DECODER,
+    RMS,
+    FACTOR("attention.scale", "attention_multiplier"),
+    FACTOR("embedding_scale", "embedding_multiplier"),
+    FACTOR("residual_scale", "residual_multiplier"),
+    FACTOR("logit_scale", "logits_scaling"),
+    END};
+static const struct weft_gguf_key gemma_keys[] = {DECODER,
+                                                  RMS,
+                                                  READ("attn_logit_softcapping"),
+                                                  READ("final_logit_softcapping"),
+                                                  READ("attention.sliding_window_pattern"),
+                                                  READ("rope.freq_base_swa"),
+                                                  END};
+static const struct weft_gguf_key cohere_keys[] = {
+    DECODER, REAL("attention.layer_norm_epsilon", "layer_norm_eps"),
+    FACTOR("logit_scale", "logit_scale"), END};
+static const struct weft_gguf_key phi_keys[] = {
+    DECODER, REAL("attention.layer_norm_epsilon", "layer_norm_eps"), END};
+static const struct weft_gguf_key stablelm_keys[] = {
+    DECODER, REAL("attention.layer_norm_epsilon", "layer_norm_eps"), READ("use_parallel_residual"),
+    END};
+static const struct weft_gguf_key starcoder2_keys[] = {
+    DECODER, REAL("attention.layer_norm_epsilon", "norm_epsilon"), END};
 
 static const struct weft_gguf_key gpt2_keys[] = {
     INTEGER("context_length", "n_positions"),
@@ -57,49 +81,131 @@ static const struct weft_gguf_key gpt2_keys[] = {
     READ("attention.causal"),
     READ("vocab_size"),
     READ("tensor_data_layout"),
-    {.name = NULL}};
+    END};
 
-static const struct weft_gguf_key bert_keys[] = {
-    INTEGER("embedding_length", "hidden_size"),
-    INTEGER("block_count", "num_hidden_layers"),
-    INTEGER("feed_forward_length", "intermediate_size"),
-    INTEGER("attention.head_count", "num_attention_heads"),
-    REAL("attention.layer_norm_epsilon", "layer_norm_eps"),
-    READ("context_length"),
-    READ("attention.head_count_kv"),
-    READ("attention.causal"),
-    READ("pooling_type"),
-    READ("vocab_size"),
-    {.name = NULL}};
+#define ENCODER                                                                          \
+    SIZES, REAL("attention.layer_norm_epsilon", "layer_norm_eps"),                       \
+        READ("attention.head_count_kv"), READ("attention.causal"), READ("pooling_type"), \
+        READ("vocab_size")
+
+static const struct weft_gguf_key bert_keys[] = {ENCODER, READ("context_length"), END};
+static const struct weft_gguf_key nomic_keys[] = {
+    ENCODER,
+    INTEGER("context_length", "max_position_embeddings"),
+    READ("attention.key_length"),
+    READ("attention.value_length"),
+    READ("rope.freq_base"),
+    READ("rope.dimension_count"),
+    READ("rope.scaling.type"),
+    READ("rope.scaling.factor"),
+    NONE("moe_every_n_layers"),
+    END};
 
 /* ---- tensors ---- */
 
-#define DECODER_NAMES                                                                             \
-    {.theirs = "token_embd", .ours = "model.embed_tokens"},                                       \
-        {.theirs = "output_norm", .ours = "model.norm"}, {.theirs = "output", .ours = "lm_head"}, \
-        {.theirs = "blk.#.attn_norm", .ours = "model.layers.#.input_layernorm"},                  \
-        {.theirs = "blk.#.attn_v", .ours = "model.layers.#.self_attn.v_proj"},                    \
-        {.theirs = "blk.#.attn_output", .ours = "model.layers.#.self_attn.o_proj"},               \
-        {.theirs = "blk.#.ffn_norm", .ours = "model.layers.#.post_attention_layernorm"},          \
-        {.theirs = "blk.#.ffn_gate", .ours = "model.layers.#.mlp.gate_proj"},                     \
-        {.theirs = "blk.#.ffn_up", .ours = "model.layers.#.mlp.up_proj"}, {                       \
-        .theirs = "blk.#.ffn_down", .ours = "model.layers.#.mlp.down_proj"                        \
+#define ATTENTION "model.layers.#.self_attn."
+#define MLP       "model.layers.#.mlp."
+#define LAST \
+    { .theirs = NULL }
+
+#define EMBEDDING_NAMES                                       \
+    {.theirs = "token_embd", .ours = "model.embed_tokens"}, { \
+        .theirs = "output", .ours = "lm_head"                 \
     }
-
+#define VALUE_NAMES                                               \
+    {.theirs = "blk.#.attn_v", .ours = ATTENTION "v_proj"}, {     \
+        .theirs = "blk.#.attn_output", .ours = ATTENTION "o_proj" \
+    }
+#define QUERY_NAMES                                           \
+    {.theirs = "blk.#.attn_q", .ours = ATTENTION "q_proj"}, { \
+        .theirs = "blk.#.attn_k", .ours = ATTENTION "k_proj"  \
+    }
 /* The two halves of a head's channels lie in turn, as the first programs that ran Llama turned neighbours. */
-static const struct weft_gguf_name llama_names[] = {
-    DECODER_NAMES,
-    {"blk.#.attn_q", "model.layers.#.self_attn.q_proj", WEFT_GGUF_ROWS_QUERIES},
-    {"blk.#.attn_k", "model.layers.#.self_attn.k_proj", WEFT_GGUF_ROWS_KEYS},
-    {.theirs = NULL}};
+#define QUERY_NAMES_IN_TURN                                            \
+    {"blk.#.attn_q", ATTENTION "q_proj", WEFT_GGUF_ROWS_OF_QUERIES}, { \
+        "blk.#.attn_k", ATTENTION "k_proj", WEFT_GGUF_ROWS_OF_KEYS     \
+    }
+/* A norm of each head's queries and keys. */
+#define HEAD_NORM_NAMES(change)                            \
+    {"blk.#.attn_q_norm", ATTENTION "q_norm", (change)}, { \
+        "blk.#.attn_k_norm", ATTENTION "k_norm", (change)  \
+    }
+#define GATED_NAMES                                          \
+    {.theirs = "blk.#.ffn_gate", .ours = MLP "gate_proj"},   \
+        {.theirs = "blk.#.ffn_up", .ours = MLP "up_proj"}, { \
+        .theirs = "blk.#.ffn_down", .ours = MLP "down_proj"  \
+    }
+/* In front of each part. */
+#define NORM_NAMES(change)                                                    \
+    {"output_norm", "model.norm", (change)},                                  \
+        {"blk.#.attn_norm", "model.layers.#.input_layernorm", (change)}, {    \
+        "blk.#.ffn_norm", "model.layers.#.post_attention_layernorm", (change) \
+    }
+#define NORM_BEHIND_NAMES(change)                                                         \
+    {"blk.#.post_attention_norm", "model.layers.#.post_attention_layernorm", (change)}, { \
+        "blk.#.post_ffw_norm", "model.layers.#.post_feedforward_layernorm", (change)      \
+    }
+#define NORM_AROUND_NAMES                                                                   \
+    {"output_norm", "model.norm", WEFT_GGUF_LESS_ONE},                                      \
+        {"blk.#.attn_norm", "model.layers.#.input_layernorm", WEFT_GGUF_LESS_ONE},          \
+        {"blk.#.ffn_norm", "model.layers.#.pre_feedforward_layernorm", WEFT_GGUF_LESS_ONE}, \
+        NORM_BEHIND_NAMES(WEFT_GGUF_LESS_ONE)
 
-static const struct weft_gguf_name qwen_names[] = {
-    DECODER_NAMES,
-    {.theirs = "blk.#.attn_q", .ours = "model.layers.#.self_attn.q_proj"},
-    {.theirs = "blk.#.attn_k", .ours = "model.layers.#.self_attn.k_proj"},
-    {.theirs = "blk.#.attn_q_norm", .ours = "model.layers.#.self_attn.q_norm"},
-    {.theirs = "blk.#.attn_k_norm", .ours = "model.layers.#.self_attn.k_norm"},
-    {.theirs = NULL}};
+static const struct weft_gguf_name llama_names[] = {
+    EMBEDDING_NAMES, QUERY_NAMES_IN_TURN,        VALUE_NAMES,
+    GATED_NAMES,     NORM_NAMES(WEFT_GGUF_SAME), LAST};
+static const struct weft_gguf_name qwen_names[] = {EMBEDDING_NAMES,
+                                                   QUERY_NAMES,
+                                                   VALUE_NAMES,
+                                                   GATED_NAMES,
+                                                   NORM_NAMES(WEFT_GGUF_SAME),
+                                                   HEAD_NORM_NAMES(WEFT_GGUF_SAME),
+                                                   LAST};
+static const struct weft_gguf_name gemma_names[] = {
+    EMBEDDING_NAMES, QUERY_NAMES, VALUE_NAMES, GATED_NAMES, NORM_NAMES(WEFT_GGUF_LESS_ONE), LAST};
+static const struct weft_gguf_name gemma2_names[] = {
+    EMBEDDING_NAMES, QUERY_NAMES, VALUE_NAMES, GATED_NAMES, NORM_AROUND_NAMES, LAST};
+static const struct weft_gguf_name gemma3_names[] = {EMBEDDING_NAMES,
+                                                     QUERY_NAMES,
+                                                     VALUE_NAMES,
+                                                     GATED_NAMES,
+                                                     NORM_AROUND_NAMES,
+                                                     HEAD_NORM_NAMES(WEFT_GGUF_LESS_ONE),
+                                                     LAST};
+static const struct weft_gguf_name olmo2_names[] = {EMBEDDING_NAMES,
+                                                    QUERY_NAMES,
+                                                    VALUE_NAMES,
+                                                    GATED_NAMES,
+                                                    {.theirs = "output_norm", .ours = "model.norm"},
+                                                    NORM_BEHIND_NAMES(WEFT_GGUF_SAME),
+                                                    HEAD_NORM_NAMES(WEFT_GGUF_SAME),
+                                                    LAST};
+static const struct weft_gguf_name starcoder2_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES,
+    VALUE_NAMES,
+    NORM_NAMES(WEFT_GGUF_SAME),
+    {.theirs = "blk.#.ffn_up", .ours = MLP "c_fc"},
+    {.theirs = "blk.#.ffn_down", .ours = MLP "c_proj"},
+    LAST};
+static const struct weft_gguf_name phi2_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES,
+    {.theirs = "blk.#.attn_v", .ours = ATTENTION "v_proj"},
+    {.theirs = "blk.#.attn_output", .ours = ATTENTION "dense"},
+    {.theirs = "output_norm", .ours = "model.final_layernorm"},
+    {.theirs = "blk.#.attn_norm", .ours = "model.layers.#.input_layernorm"},
+    {.theirs = "blk.#.ffn_up", .ours = MLP "fc1"},
+    {.theirs = "blk.#.ffn_down", .ours = MLP "fc2"},
+    LAST};
+static const struct weft_gguf_name phi3_names[] = {
+    EMBEDDING_NAMES,
+    NORM_NAMES(WEFT_GGUF_SAME),
+    {.theirs = "blk.#.attn_qkv", .ours = ATTENTION "qkv_proj"},
+    {.theirs = "blk.#.attn_output", .ours = ATTENTION "o_proj"},
+    {.theirs = "blk.#.ffn_up", .ours = MLP "gate_up_proj"},
+    {.theirs = "blk.#.ffn_down", .ours = MLP "down_proj"},
+    LAST};
 
 static const struct weft_gguf_name gpt2_names[] = {
     {.theirs = "token_embd", .ours = "transformer.wte"},
@@ -112,33 +218,90 @@ static const struct weft_gguf_name gpt2_names[] = {
     {.theirs = "blk.#.ffn_norm", .ours = "transformer.h.#.ln_2"},
     {.theirs = "blk.#.ffn_up", .ours = "transformer.h.#.mlp.c_fc"},
     {.theirs = "blk.#.ffn_down", .ours = "transformer.h.#.mlp.c_proj"},
-    {.theirs = NULL}};
+    LAST};
+
+#define BERT_LAYER "encoder.layer.#."
+#define BERT_EMBEDDING_NAMES                                                \
+    {.theirs = "token_embd", .ours = "embeddings.word_embeddings"}, {       \
+        .theirs = "token_types", .ours = "embeddings.token_type_embeddings" \
+    }
 
 static const struct weft_gguf_name bert_names[] = {
-    {.theirs = "token_embd", .ours = "embeddings.word_embeddings"},
-    {.theirs = "token_types", .ours = "embeddings.token_type_embeddings"},
+    BERT_EMBEDDING_NAMES,
     {.theirs = "position_embd", .ours = "embeddings.position_embeddings"},
     {.theirs = "token_embd_norm", .ours = "embeddings.LayerNorm"},
-    {.theirs = "blk.#.attn_q", .ours = "encoder.layer.#.attention.self.query"},
-    {.theirs = "blk.#.attn_k", .ours = "encoder.layer.#.attention.self.key"},
-    {.theirs = "blk.#.attn_v", .ours = "encoder.layer.#.attention.self.value"},
-    {.theirs = "blk.#.attn_output", .ours = "encoder.layer.#.attention.output.dense"},
-    {.theirs = "blk.#.attn_output_norm", .ours = "encoder.layer.#.attention.output.LayerNorm"},
-    {.theirs = "blk.#.ffn_up", .ours = "encoder.layer.#.intermediate.dense"},
-    {.theirs = "blk.#.ffn_down", .ours = "encoder.layer.#.output.dense"},
-    {.theirs = "blk.#.layer_output_norm", .ours = "encoder.layer.#.output.LayerNorm"},
-    {.theirs = NULL}};
+    {.theirs = "blk.#.attn_q", .ours = BERT_LAYER "attention.self.query"},
+    {.theirs = "blk.#.attn_k", .ours = BERT_LAYER "attention.self.key"},
+    {.theirs = "blk.#.attn_v", .ours = BERT_LAYER "attention.self.value"},
+    {.theirs = "blk.#.attn_output", .ours = BERT_LAYER "attention.output.dense"},
+    {.theirs = "blk.#.attn_output_norm", .ours = BERT_LAYER "attention.output.LayerNorm"},
+    {.theirs = "blk.#.ffn_up", .ours = BERT_LAYER "intermediate.dense"},
+    {.theirs = "blk.#.ffn_down", .ours = BERT_LAYER "output.dense"},
+    {.theirs = "blk.#.layer_output_norm", .ours = BERT_LAYER "output.LayerNorm"},
+    LAST};
+
+#define NOMIC_LAYER "encoder.layers.#."
+static const struct weft_gguf_name nomic_names[] = {
+    BERT_EMBEDDING_NAMES,
+    {.theirs = "token_embd_norm", .ours = "emb_ln"},
+    {.theirs = "blk.#.attn_qkv", .ours = NOMIC_LAYER "attn.Wqkv"},
+    {.theirs = "blk.#.attn_output", .ours = NOMIC_LAYER "attn.out_proj"},
+    {.theirs = "blk.#.attn_output_norm", .ours = NOMIC_LAYER "norm1"},
+    {.theirs = "blk.#.ffn_up", .ours = NOMIC_LAYER "mlp.fc11"},
+    {.theirs = "blk.#.ffn_gate", .ours = NOMIC_LAYER "mlp.fc12"},
+    {.theirs = "blk.#.ffn_down", .ours = NOMIC_LAYER "mlp.fc2"},
+    {.theirs = "blk.#.layer_output_norm", .ours = NOMIC_LAYER "norm2"},
+    LAST};
 
 /* ---- families ---- */
 
-#define FAMILY(name, stem)                                                        \
-    .architecture = (name), .model_type = (name), .language = stem "ForCausalLM", \
-    .encoder = stem "Model", .keys = llama_keys
+#define FAMILY(name, type, stem)                                                  \
+    .architecture = (name), .model_type = (type), .language = stem "ForCausalLM", \
+    .encoder = stem "Model"
 
 static const struct weft_gguf_family families[] = {
-    {FAMILY("llama", "Llama"), .names = llama_names, .add = weft_gguf_add_llama},
-    {FAMILY("qwen2", "Qwen2"), .names = qwen_names, .add = weft_gguf_add_qwen},
-    {FAMILY("qwen3", "Qwen3"), .names = qwen_names, .add = weft_gguf_add_qwen},
+    {FAMILY("llama", "llama", "Llama"), .keys = llama_keys, .names = llama_names,
+     .add = weft_gguf_add_llama},
+    {FAMILY("qwen2", "qwen2", "Qwen2"), .keys = llama_keys, .names = qwen_names,
+     .add = weft_gguf_add_qwen},
+    {FAMILY("qwen3", "qwen3", "Qwen3"), .keys = llama_keys, .names = qwen_names,
+     .add = weft_gguf_add_qwen},
+    {FAMILY("gemma", "gemma", "Gemma"), .keys = llama_keys, .names = gemma_names,
+     .add = weft_gguf_add_qwen},
+    {FAMILY("gemma2", "gemma2", "Gemma2"), .keys = gemma_keys, .names = gemma2_names,
+     .add = weft_gguf_add_gemma2},
+    {.architecture = "gemma3",
+     .model_type = "gemma3_text",
+     .language = "Gemma3ForCausalLM",
+     .encoder = "Gemma3TextModel",
+     .keys = gemma_keys,
+     .names = gemma3_names,
+     .add = weft_gguf_add_gemma3},
+    {.architecture = "gemma-embedding",
+     .model_type = "gemma3_text",
+     .encoder = "Gemma3TextModel",
+     .both_ways = true,
+     .keys = gemma_keys,
+     .names = gemma3_names,
+     .add = weft_gguf_add_gemma3},
+    {FAMILY("phi2", "phi", "Phi"), .partial = true, .keys = phi_keys, .names = phi2_names,
+     .add = weft_gguf_add_qwen},
+    {FAMILY("phi3", "phi3", "Phi3"), .partial = true, .keys = llama_keys, .names = phi3_names,
+     .add = weft_gguf_add_qwen},
+    {FAMILY("granite", "granite", "Granite"), .keys = granite_keys, .names = llama_names,
+     .add = weft_gguf_add_llama},
+    {FAMILY("smollm3", "smollm3", "SmolLM3"), .keys = llama_keys, .names = llama_names,
+     .add = weft_gguf_add_llama},
+    {FAMILY("olmo2", "olmo2", "Olmo2"), .keys = llama_keys, .names = olmo2_names,
+     .add = weft_gguf_add_qwen},
+    {FAMILY("command-r", "cohere", "Cohere"), .keys = cohere_keys, .names = qwen_names,
+     .add = weft_gguf_add_qwen},
+    {FAMILY("cohere2", "cohere2", "Cohere2"), .keys = cohere_keys, .names = qwen_names,
+     .add = weft_gguf_add_cohere2},
+    {FAMILY("stablelm", "stablelm", "StableLm"), .partial = true, .keys = stablelm_keys,
+     .names = qwen_names, .add = weft_gguf_add_stablelm},
+    {FAMILY("starcoder2", "starcoder2", "Starcoder2"), .keys = starcoder2_keys,
+     .names = starcoder2_names, .add = weft_gguf_add_starcoder2},
     {.architecture = "gpt2",
      .model_type = "gpt2",
      .language = "GPT2LMHeadModel",
@@ -153,10 +316,16 @@ static const struct weft_gguf_family families[] = {
      .keys = bert_keys,
      .names = bert_names,
      .add = weft_gguf_add_bert},
+    {.architecture = "nomic-bert",
+     .model_type = "nomic_bert",
+     .encoder = "NomicBertModel",
+     .keys = nomic_keys,
+     .names = nomic_names,
+     .add = weft_gguf_add_nomic_bert},
 };
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
-#define EXPECTED_SIZE 128
+#define EXPECTED_SIZE 256
 
 /* "a, b, c" */
 static const char *list_families(char text[EXPECTED_SIZE]) {

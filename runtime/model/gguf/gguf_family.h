@@ -22,14 +22,19 @@ struct weft_gguf_key {
     bool required;
 };
 
-/** Rows of a tensor that lie in another order than in a folder: of heads whose channels turn in pairs. */
-enum weft_gguf_rows { WEFT_GGUF_ROWS_SAME, WEFT_GGUF_ROWS_QUERIES, WEFT_GGUF_ROWS_KEYS };
+/** What makes a folder's tensor of a file's. */
+enum weft_gguf_change {
+    WEFT_GGUF_SAME,
+    WEFT_GGUF_ROWS_OF_QUERIES, /* rows of heads whose channels turn in pairs lie in another order */
+    WEFT_GGUF_ROWS_OF_KEYS,    /* likewise */
+    WEFT_GGUF_LESS_ONE         /* a file has 1 + weight, where a folder has the weight */
+};
 
 /** Names of a tensor, without ".weight" and ".bias"; # is the layer's number. */
 struct weft_gguf_name {
     const char *theirs; /* in a GGUF file; null ends a list */
     const char *ours;   /* in a folder */
-    enum weft_gguf_rows rows;
+    enum weft_gguf_change change;
 };
 
 struct weft_gguf_reading;
@@ -40,6 +45,8 @@ struct weft_gguf_family {
     const char *language; /* class with the head of a language model; null: there is none */
     const char *encoder;  /* class without a head */
     bool as_applied;      /* matrices are [out, in] here, and [in, out] in folders */
+    bool partial;         /* some of a head's channels may turn, and others not */
+    bool both_ways;       /* tokens see those behind them, too */
     const struct weft_gguf_key *keys;
     const struct weft_gguf_name *names;
     /** Adds fields that the keys do not say. */
@@ -61,8 +68,14 @@ weft_status weft_gguf_family_of(const struct weft_gguf_family **family, const we
 /** What families add. */
 weft_status weft_gguf_add_llama(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_qwen(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_starcoder2(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_stablelm(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_cohere2(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_gemma2(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_gemma3(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_gpt2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_bert(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_nomic_bert(const struct weft_gguf_reading *reading);
 
 /** Sets a field of the config; takes `value`, which is null when memory is out. */
 weft_status weft_gguf_set(const struct weft_gguf_reading *reading, const char *field,
@@ -74,5 +87,21 @@ struct weft_gguf_own_key {
 };
 struct weft_gguf_own_key weft_gguf_own_key(const struct weft_gguf_reading *reading,
                                            const char *name);
+/** Its value, as gguf.h has them; integers are from 0 to INT32_MAX. */
+weft_status weft_gguf_own_integer(int64_t *value, const struct weft_gguf_reading *reading,
+                                  const char *name);
+weft_status weft_gguf_own_real(double *value, const struct weft_gguf_reading *reading,
+                               const char *name);
+/** The key, if it is there, must be that number, which is `what`. */
+weft_status weft_gguf_own_expect(const struct weft_gguf_reading *reading, const char *name,
+                                 int64_t expected, const char *what);
+/** WEFT_UNSUPPORTED, naming the key. */
+weft_status weft_gguf_own_fail(const struct weft_gguf_reading *reading, const char *name,
+                               const char *expected, const char *found);
+
+/* ---- gguf_rope.c ---- */
+
+/** Adds what a file says of rotary positions of heads with so many channels. */
+weft_status weft_gguf_add_rope(const struct weft_gguf_reading *reading, int64_t head);
 
 #endif

@@ -16,6 +16,7 @@ struct entry {
     char name[NAME_SIZE];
     const struct weft_gguf_tensor *tensor;
     uint64_t half; /* of the rows of a head that lie in turn; 0: as they are */
+    bool less_one; /* f32 */
 };
 
 struct weights {
@@ -93,6 +94,18 @@ static uint64_t row_in_file(uint64_t row, uint64_t half) {
     return head * 2 * half + within % half * 2 + within / half;
 }
 
+/* What a folder has of numbers of which a file has 1 + them: exactly these, or their sum with 1 would be another. */
+static void take_one(uint8_t *bytes, size_t size) {
+    for (size_t at = 0; at < size; at += sizeof(float)) {
+        uint32_t bits = (uint32_t)weft_load_bytes(bytes + at, sizeof bits);
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        value -= 1.0F;
+        memcpy(&bits, &value, sizeof bits);
+        weft_store_bytes(bytes + at, bits, sizeof bits);
+    }
+}
+
 /* Whole elements; rows that lie in turn are read one by one. */
 static weft_status read(void *user, const weft_safetensors_tensor *tensor, uint64_t begin,
                         void *out, size_t size) {
@@ -105,7 +118,11 @@ static weft_status read(void *user, const weft_safetensors_tensor *tensor, uint6
                       .count = size / bytes,
                       .out = out};
     if (entry->half == 0) {
-        return read_run(&run);
+        WEFT_TRY(read_run(&run));
+        if (entry->less_one) {
+            take_one(out, size);
+        }
+        return WEFT_OK;
     }
     const uint64_t width = tensor->rank == 2 ? tensor->shape[1] : 1;
     for (uint64_t at = begin / bytes, end = at + size / bytes; at < end; at += run.count) {
@@ -173,12 +190,13 @@ static const struct weft_gguf_name *translate(char out[NAME_SIZE],
 
 /* The heads that a tensor's rows are of. */
 static weft_status count_heads(uint64_t *heads, const weft_gguf *file,
-                               const struct weft_gguf_family *family, enum weft_gguf_rows rows) {
+                               const struct weft_gguf_family *family,
+                               enum weft_gguf_change change) {
     const struct weft_gguf_reading reading = {.file = file, .family = family};
-    int64_t found = 0;
+    int64_t found = 0; /* as many for keys, where nothing else is said */
     WEFT_TRY(weft_gguf_integer(
         &found, file, weft_gguf_own_key(&reading, "attention.head_count").text, 0, INT32_MAX));
-    if (rows == WEFT_GGUF_ROWS_KEYS) {
+    if (change == WEFT_GGUF_ROWS_OF_KEYS) {
         WEFT_TRY(weft_gguf_integer(&found, file,
                                    weft_gguf_own_key(&reading, "attention.head_count_kv").text, 0,
                                    INT32_MAX));
@@ -188,12 +206,9 @@ static weft_status count_heads(uint64_t *heads, const weft_gguf *file,
 }
 
 static weft_status set_order(struct entry *entry, const weft_gguf *file,
-                             const struct weft_gguf_family *family, enum weft_gguf_rows rows) {
+                             const struct weft_gguf_family *family, enum weft_gguf_change change) {
     uint64_t heads = 0;
-    if (rows == WEFT_GGUF_ROWS_SAME) {
-        return WEFT_OK;
-    }
-    WEFT_TRY(count_heads(&heads, file, family, rows));
+    WEFT_TRY(count_heads(&heads, file, family, change));
     if (entry->tensor->rank > 2 || heads == 0 || entry->tensor->shape[0] % (2 * heads) != 0) {
         return weft_fail(weft_gguf_host(file), WEFT_BAD_FILE,
                          "%s: tensor \"%s\": expected an even number of rows for each of %" PRIu64
@@ -202,6 +217,19 @@ static weft_status set_order(struct entry *entry, const weft_gguf *file,
     }
     entry->half = entry->tensor->shape[0] / (2 * heads);
     return WEFT_OK;
+}
+
+static weft_status set_change(struct entry *entry, const weft_gguf *file,
+                              const struct weft_gguf_family *family, enum weft_gguf_change change) {
+    if (change != WEFT_GGUF_LESS_ONE) {
+        return change == WEFT_GGUF_SAME ? WEFT_OK : set_order(entry, file, family, change);
+    }
+    entry->less_one = true;
+    return entry->tensor->format->as == WEFT_SAFETENSORS_F32
+               ? WEFT_OK
+               : weft_fail(weft_gguf_host(file), WEFT_UNSUPPORTED,
+                           "%s: tensor \"%s\": expected F32, as a norm's weights are, found %s",
+                           weft_gguf_path(file), entry->tensor->name, entry->tensor->format->name);
 }
 
 static void give(weft_safetensors_tensor *out, const struct entry *entry, uint64_t index) {
@@ -230,7 +258,7 @@ static weft_status add(struct weights *weights, const struct weft_gguf_family *f
         return weft_fail(&weights->host, WEFT_BAD_FILE, "%s: tensor \"%s\" is too large",
                          weft_gguf_path(weights->file), tensor->name);
     }
-    WEFT_TRY(set_order(entry, weights->file, family, row->rows));
+    WEFT_TRY(set_change(entry, weights->file, family, row->change));
     give(&weights->tensors[weights->count], entry, weights->count);
     weights->count++;
     return WEFT_OK;
@@ -238,7 +266,9 @@ static weft_status add(struct weights *weights, const struct weft_gguf_family *f
 
 /* Is read with the config. */
 static bool is_of_config(const struct weft_gguf_tensor *tensor) {
-    return strcmp(tensor->name, "rope_freqs.weight") == 0;
+    return strcmp(tensor->name, "rope_freqs.weight") == 0 ||
+           strcmp(tensor->name, "rope_factors_short.weight") == 0 ||
+           strcmp(tensor->name, "rope_factors_long.weight") == 0;
 }
 
 static weft_status add_all(struct weights *weights, const struct weft_gguf_family *family) {
