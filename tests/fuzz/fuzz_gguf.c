@@ -320,6 +320,16 @@ static void put_settings(struct choices *choices) {
     }
 }
 
+/* SentencePiece's rules, which are bytes. */
+static void put_rules(struct choices *choices) {
+    const unsigned count = choose(choices, 64);
+    gguf_array(&choices->out, "tokenizer.ggml.precompiled_charsmap",
+               choose(choices, 2) ? WEFT_GGUF_U8 : WEFT_GGUF_I8, count);
+    for (unsigned i = 0; i < count; i++) {
+        gguf_put(&choices->out.keys, choose(choices, 256), 1);
+    }
+}
+
 static void put_tokenizer(struct choices *choices) {
     static const char *const models[] = {"gpt2", "llama", "bert", "t5", "none"};
     static const char *const pres[] = {"gpt-2",  "llama-bpe", "qwen2",  "tekken",
@@ -344,6 +354,9 @@ static void put_tokenizer(struct choices *choices) {
     }
     if (!differs(choices, "tokenizer.ggml.merges")) {
         put_merges(choices);
+    }
+    if (choose(choices, 8) == 7) {
+        put_rules(choices);
     }
     put_settings(choices);
 }

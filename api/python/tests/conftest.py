@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the package share."""
 
+import base64
 import os
 import pathlib
 
@@ -50,3 +51,12 @@ def classifier(device):
 def text_model(device):
     """A language model of bytes with a recurrence: FMMformer."""
     return weft.load(MODELS / "text-fmmformer", device)
+
+
+def sentencepiece_rules():
+    """SentencePiece's rules in its file for tests: the field behind the name of its normalizer, of two bytes of size."""
+    file = (ROOT / "tests" / "data" / "tokenizer" / "spiece.model").read_bytes()
+    at = file.index(b"user_defined") + len("user_defined")
+    field, low, high = file[at:at + 3]
+    assert field == 2 << 3 | 2 and low >= 128 > high
+    return base64.b64encode(file[at + 3:at + 3 + low - 128 + (high << 7)]).decode("ascii")

@@ -228,7 +228,8 @@ def token_types(document, count):
 
 def texts_of(document, size):
     """By number; what is missing up to `size` is filled as the converters do."""
-    vocabulary = {text: at for text, at in document["model"]["vocab"].items()}
+    vocabulary = document["model"]["vocab"]
+    vocabulary = dict(vocabulary if isinstance(vocabulary, dict) else {text: at for at, (text, _) in enumerate(vocabulary)})
     vocabulary.update({token["content"]: token["id"] for token in document["added_tokens"]})
     texts = {at: text for text, at in vocabulary.items()}
     return [texts.get(at, f"[PAD{at}]") for at in range(max(size, len(texts)))]
@@ -243,6 +244,9 @@ def add_tokenizer(writer, architecture, given):
         texts = [text if text.startswith("[") and text.endswith("]") else
                  text[2:] if text.startswith("##") else "\u2581" + text for text in texts]
         writer.add_token_type_count(2)
+    if model == "t5":
+        types = [gguf.TokenType.UNKNOWN if at == document["model"]["unk_id"] else kind for at, kind in enumerate(types)]
+        writer.add_token_scores([score for _, score in document["model"]["vocab"]])
     if model == "llama":
         texts, scores, types = pieces(document, texts, types)
         writer.add_token_scores(scores)

@@ -3,7 +3,6 @@
 """Tokenizers of all kinds against the package tokenizers: tokens, types, offsets and texts, on lines in 24 languages, code,
 emoji and garbage."""
 
-import base64
 import functools
 import json
 import random
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import weft
-from conftest import MODELS, ROOT
+from conftest import MODELS, ROOT, sentencepiece_rules
 
 tokenizers = pytest.importorskip("tokenizers")
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers  # noqa: E402
@@ -184,20 +183,11 @@ def xlm_roberta():
     return made
 
 
-def _rules():
-    """SentencePiece's rules in its file for tests: the field behind the name of its normalizer, of two bytes of size."""
-    file = (ROOT / "tests" / "data" / "tokenizer" / "spiece.model").read_bytes()
-    at = file.index(b"user_defined") + len("user_defined")
-    field, low, high = file[at:at + 3]
-    assert field == 2 << 3 | 2 and low >= 128 > high
-    return base64.b64encode(file[at + 3:at + 3 + low - 128 + (high << 7)]).decode("ascii")
-
-
 def t5():
     """With SentencePiece's rules."""
     made = _unigram(None, pre_tokenizers.Metaspace(prepend_scheme="first"))
     state = json.loads(made.to_str())
-    state["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": _rules()}
+    state["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": sentencepiece_rules()}
     state["model"]["byte_fallback"] = True
     state["model"]["vocab"] += [[f"<0x{byte:02X}>", -20.0] for byte in range(256)]
     state["post_processor"] = None

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three kinds: pairs of bytes ("gpt2"), SentencePiece's pairs with scores ("llama") and BERT's pieces of words ("bert"). Each becomes a tokenizer.json as
+ * Four kinds: pairs of bytes ("gpt2"), SentencePiece's pairs with scores ("llama"), its likeliest pieces ("t5") and BERT's pieces of words ("bert"). Each becomes a tokenizer.json as
  * the folders have that such files are made of, so that one reader checks it, and one program cuts texts by it.
  */
 #include "model/gguf/gguf_tokenizer.h"
@@ -12,6 +12,7 @@
 #include "core/try.h"
 #include "model/gguf/gguf_pre.h"
 #include "model/gguf/gguf_tokens.h"
+#include "model/gguf/gguf_unigram.h"
 #include "tokenizer/json/json_tokenizer.h"
 #include "tokenizer/unicode/text_class.h"
 
@@ -44,24 +45,9 @@ static void put(struct maker *maker, const char *text) {
     weft_text_put(&maker->out, text, strlen(text));
 }
 
-/* The inside of a string. */
-static void put_characters(struct maker *maker, const char *text, size_t size) {
-    for (size_t i = 0; i < size; i++) {
-        const uint8_t byte = (uint8_t)text[i];
-        if (byte == '"' || byte == '\\') {
-            put(maker, "\\");
-        }
-        if (byte < 0x20) {
-            weft_text_add(&maker->out, "\\u%04x", (unsigned)byte);
-        } else {
-            weft_text_put(&maker->out, &text[i], 1);
-        }
-    }
-}
-
 static void put_string(struct maker *maker, const char *text, size_t size) {
     put(maker, "\"");
-    put_characters(maker, text, size);
+    weft_gguf_put_characters(&maker->out, text, size);
     put(maker, "\"");
 }
 
@@ -81,7 +67,7 @@ static void put_token(struct maker *maker, uint32_t id) {
     const bool plain = !is_word_piece(maker) || is_bracketed(text, size) || size == 0;
     const size_t mark = !plain && weft_begins_with_mark(text, size) ? WEFT_SPACE_MARK_SIZE : 0;
     put(maker, plain || mark > 0 ? "\"" : "\"##");
-    put_characters(maker, text + mark, size - mark);
+    weft_gguf_put_characters(&maker->out, text + mark, size - mark);
     put(maker, "\"");
 }
 
@@ -307,6 +293,17 @@ static weft_status put_pieces(struct maker *maker) {
     return put_found_merges(maker);
 }
 
+/* ---- SentencePiece's likeliest pieces ---- */
+
+static weft_status put_likeliest(struct maker *maker) {
+    WEFT_TRY(weft_gguf_put_unigram_steps(&maker->out, maker->file));
+    put(maker, "\"post_processor\":");
+    put_template(maker);
+    put(maker, ",");
+    return weft_gguf_put_unigram(&maker->out, maker->file, &maker->tokens, maker->unknown,
+                                 has_bytes(maker));
+}
+
 /* ---- BERT's pieces of words ---- */
 
 /* A vocabulary without capital letters is of texts in small ones. */
@@ -356,6 +353,7 @@ static bool is_word_piece(const struct maker *maker) {
 static const struct kind kinds[] = {
     {"gpt2", 2, -1, -1, -1, -1, -1, -1, false, false, put_bytes},
     {"llama", 3, 1, 2, 0, -1, -1, -1, true, true, put_pieces},
+    {"t5", 3, -1, 1, 2, -1, -1, -1, false, true, put_likeliest},
     {"bert", 7, 101, -1, 100, 102, 0, 103, true, false, put_word_pieces},
 };
 
@@ -391,6 +389,7 @@ static const char *const known[] = {
     "add_sep_token",
     "add_space_prefix",
     "remove_extra_whitespaces",
+    "precompiled_charsmap",
     "normalizer.lowercase",
     "normalizer.strip_accents",
 };
@@ -443,18 +442,22 @@ static weft_status expect_token(const struct maker *maker, const char *key, int6
 static weft_status read_additions(struct maker *maker) {
     const bool begins = maker->pre ? maker->pre->begins : maker->kind->adds_begin;
     maker->adds_begin = begins && maker->begin >= 0;
+    maker->adds_end = maker->kind->put == put_likeliest && maker->end >= 0;
     maker->prefix_space = maker->kind->prefix_space;
     WEFT_TRY(weft_gguf_bool(&maker->adds_begin, maker->file, KEY("add_bos_token")));
     WEFT_TRY(weft_gguf_bool(&maker->adds_end, maker->file, KEY("add_eos_token")));
     WEFT_TRY(maker->adds_begin ? expect_token(maker, KEY("bos_token_id"), maker->begin) : WEFT_OK);
     WEFT_TRY(maker->adds_end ? expect_token(maker, KEY("eos_token_id"), maker->end) : WEFT_OK);
     WEFT_TRY(weft_gguf_expect_bool(maker->file, KEY("add_sep_token"), is_word_piece(maker)));
-    WEFT_TRY(weft_gguf_expect_bool(maker->file, KEY("remove_extra_whitespaces"), false));
-    if (maker->kind->put == put_pieces) {
+    const bool likeliest = maker->kind->put == put_likeliest;
+    WEFT_TRY(weft_gguf_expect_bool(maker->file, KEY("remove_extra_whitespaces"), likeliest));
+    if (likeliest || maker->kind->put == put_pieces) {
         WEFT_TRY(expect_token(maker, KEY("unknown_token_id"), maker->unknown));
+    }
+    if (maker->kind->put == put_pieces) {
         return weft_gguf_bool(&maker->prefix_space, maker->file, KEY("add_space_prefix"));
     }
-    return weft_gguf_expect_bool(maker->file, KEY("add_space_prefix"), false);
+    return weft_gguf_expect_bool(maker->file, KEY("add_space_prefix"), likeliest);
 }
 
 /* [CLS] and [SEP] are always there. */
@@ -488,7 +491,8 @@ static weft_status find_kind(struct maker *maker, const char *name) {
             return WEFT_OK;
         }
     }
-    return weft_gguf_fail(maker->file, WEFT_UNSUPPORTED, KEY("model"), "gpt2, llama or bert", name);
+    return weft_gguf_fail(maker->file, WEFT_UNSUPPORTED, KEY("model"), "gpt2, llama, t5 or bert",
+                          name);
 }
 
 static weft_status find_pre(struct maker *maker) {

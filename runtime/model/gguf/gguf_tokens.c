@@ -55,3 +55,17 @@ void weft_gguf_tokens_free(struct weft_gguf_tokens *tokens, const weft_host *hos
     weft_free(host, tokens->scores);
     *tokens = (struct weft_gguf_tokens){.count = 0};
 }
+
+void weft_gguf_put_characters(struct weft_text *out, const char *text, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        const uint8_t byte = (uint8_t)text[i];
+        if (byte == '"' || byte == '\\') {
+            weft_text_put(out, "\\", 1);
+        }
+        if (byte < 0x20) {
+            weft_text_add(out, "\\u%04x", (unsigned)byte);
+        } else {
+            weft_text_put(out, &text[i], 1);
+        }
+    }
+}

@@ -50,6 +50,9 @@ static inline int32_t weft_gguf_token_type(const struct weft_gguf_tokens *tokens
     return tokens->types ? tokens->types[id] : WEFT_GGUF_TOKEN_NORMAL;
 }
 
+/** Appends a text as the inside of a string in JSON. */
+void weft_gguf_put_characters(struct weft_text *out, const char *text, size_t size);
+
 /** A pair of tokens that are a third one together. */
 struct weft_gguf_merge {
     uint32_t token, left, right;
