@@ -16,6 +16,26 @@ struct weft_weight_part;
 /** Reads `count` elements of a weight, as it stores them, from `first` on, and says in the log why it cannot. Any thread, several at once. */
 typedef weft_status (*weft_weight_reader)(void *user, uint64_t first, uint64_t count, void *out);
 
+/**
+ * How the numbers of a matrix are made: each is its code times the scale of its run, the elements of a row that lie in one block, and, with
+ * offsets, plus the run's offset. The product is exact, so that each number is rounded once, wherever it is made.
+ */
+struct weft_block_form {
+    uint32_t bits; /* of a code: 4, -8 to 7, with offsets 0 to 15; or 8, -128 to 127 */
+    uint32_t run;  /* 16 or 32; rows are whole runs */
+    bool offsets;
+};
+
+/** Codes, [rows, columns], and scales and offsets, [rows, columns / run]; offsets of forms without are null. */
+struct weft_blocks {
+    int8_t *codes;
+    float *scales, *offsets;
+};
+
+/** Reads whole rows of a matrix that has a form. As weft_weight_reader. */
+typedef weft_status (*weft_block_reader)(void *user, uint64_t first_row, uint64_t rows,
+                                         const struct weft_blocks *out);
+
 struct weft_weight {
     weft_host host;
     atomic_uint references;
@@ -34,7 +54,9 @@ struct weft_weight {
     const void *data;     /* null: they are read when they are needed, by `read` or of the whole */
     void *owned;          /* the same, when they are not borrowed */
     _Atomic(void *) kept; /* weft_weight_data's copy of what was read, or null */
-    weft_weight_reader read; /* with release_user; or null */
+    weft_weight_reader read;              /* with release_user; or null */
+    const struct weft_block_form *blocks; /* how an f32 matrix's numbers are made; or null … */
+    weft_block_reader read_blocks;        /* … and of what, with release_user */
     weft_release release;
     void *release_user;
 };
@@ -61,6 +83,12 @@ weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t
 weft_status weft_weight_read_stored(const weft_weight *weight, uint64_t first, uint64_t count,
                                     void *out);
 uint32_t weft_weight_element_size(const weft_weight *weight);
+
+/** How the numbers of a weight are made, or null: also where it is a part that is not of whole rows. */
+const struct weft_block_form *weft_weight_blocks(const weft_weight *weight);
+/** Reads whole rows of such a weight. Errors: the reader's. */
+weft_status weft_weight_read_blocks(const weft_weight *weight, uint64_t first_row, uint64_t rows,
+                                    const struct weft_blocks *out);
 
 /** True if it is stored as bytes; below, the scale of an element. */
 bool weft_weight_is_int8(const weft_weight *weight);

@@ -250,6 +250,25 @@ weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t
     return WEFT_OK;
 }
 
+/* ---- blocks ---- */
+
+const struct weft_block_form *weft_weight_blocks(const weft_weight *weight) {
+    const weft_weight *whole = weight->part_of ? weight->part_of : weight;
+    const uint32_t columns = whole->shape.dim[1];
+    const bool rows =
+        weight->shape.rank == 2 && weight->shape.dim[1] == columns && weight->first % columns == 0;
+    return whole->blocks && rows ? whole->blocks : NULL;
+}
+
+weft_status weft_weight_read_blocks(const weft_weight *weight, uint64_t first_row, uint64_t rows,
+                                    const struct weft_blocks *out) {
+    const weft_weight *whole = weight->part_of ? weight->part_of : weight;
+    const uint64_t before = weight->part_of ? weight->first / whole->shape.dim[1] : 0;
+    return whole->read_blocks(whole->release_user, before + first_row, rows, out);
+}
+
+/* ---- all elements ---- */
+
 weft_status weft_weight_view_open(struct weft_weight_view *view, const weft_weight *weight) {
     *view = (struct weft_weight_view){.data = weight->stored == WEFT_STORED_WHOLE ? weight->data
                                                                                   : NULL};

@@ -78,7 +78,7 @@ static weft_status exponent_of(int *known, weft_weight *weight) {
 bool weft_lower_half_exponent(int *exponent, struct weft_lowering *lowering, uint32_t value) {
     weft_weight *weight = lowering->graph->values[value].weight;
     if (lowering->device->weight_storage != WEFT_WEIGHTS_F16 || lowering->runs_once || !weight ||
-        weight->dtype != WEFT_F32 || weft_weight_is_int8(weight)) {
+        weight->dtype != WEFT_F32 || weft_weight_is_int8(weight) || weft_weight_blocks(weight)) {
         return false;
     }
     int found = STAYS_F32;

@@ -141,8 +141,13 @@ enum weft_half {
     WEFT_HALF_SCALED = 1, /* f16, rounded, times a power of two: in fast mode */
     WEFT_HALF_BF16 = 2,   /* as given; widening is exact */
     WEFT_HALF_F16 = 3,    /* as given; all elements are finite */
-    WEFT_HALF_I8 = 4      /* bytes, four in a word, with their scales behind them */
+    WEFT_HALF_I8 = 4,     /* bytes, four in a word, with their scales behind them */
+    WEFT_HALF_BLOCKS =
+        8 /* with flags: codes with the scales of their runs behind them (shaders/include/blocks.glsl) */
 };
+
+/** Flags of WEFT_HALF_BLOCKS: codes of 4 bits instead of 8; with offsets; runs of 16 instead of 32. */
+enum { WEFT_BLOCKS_OF_FOUR = 1, WEFT_BLOCKS_OFFSETS = 2, WEFT_BLOCKS_SHORT = 4 };
 
 /**
  * True if a value is a weight that this device keeps as f16, rounded, times 2^exponent. Reads all its elements the first time.
@@ -188,6 +193,12 @@ bool weft_lower_makes_bytes(const weft_graph *graph, uint32_t value, bool scale_
 /** The storage of such a matrix in a layout, and behind it of the scales. Uploaded on first use. */
 uint32_t weft_lower_int8_weight(struct weft_lowering *lowering, uint32_t value,
                                 enum weft_layout layout);
+
+/** The form of a matrix of blocks, each row a column of a product or a row of a table; NOT for others. */
+enum weft_half weft_lower_block_form(const weft_graph *graph, uint32_t value);
+
+/** The storage of such a matrix in panels, as weft_lower_panel_weight with `transposed`. Uploaded on first use. */
+uint32_t weft_lower_block_weight(struct weft_lowering *lowering, uint32_t value);
 
 /** The storage of a weight in that layout and form: one of the above. */
 uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum weft_layout layout,

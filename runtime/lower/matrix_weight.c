@@ -9,6 +9,9 @@ uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum 
     if (half == WEFT_HALF_I8) {
         return weft_lower_int8_weight(lowering, value, layout);
     }
+    if (half >= WEFT_HALF_BLOCKS) {
+        return weft_lower_block_weight(lowering, value);
+    }
     if (layout == WEFT_LAYOUT_PANELS || layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED) {
         return weft_lower_panel_weight(lowering, value, layout == WEFT_LAYOUT_PANELS_OF_TRANSPOSED,
                                        half);
@@ -42,6 +45,9 @@ enum weft_layout weft_lower_shared_layout(struct weft_lowering *lowering, uint32
                                        ? find_layout(lowering->graph, table)
                                        : WEFT_LAYOUT_AS_IT_IS;
     int exponent = 0;
+    if (weft_lower_block_form(lowering->graph, table) != WEFT_HALF_NOT) {
+        return WEFT_LAYOUT_PANELS_OF_TRANSPOSED;
+    }
     return found != WEFT_LAYOUT_AS_IT_IS && weft_lower_half_exponent(&exponent, lowering, table)
                ? WEFT_LAYOUT_AS_IT_IS
                : found;

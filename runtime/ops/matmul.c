@@ -276,7 +276,17 @@ static bool can_load_fours(const struct weft_matrix *matrix, uint32_t contiguous
            fours(matrix->inner);
 }
 
+/* With the scales of their runs. */
+static double block_bytes(enum weft_half half) {
+    const double numbers = (half & WEFT_BLOCKS_OFFSETS) != 0 ? 8.0 : 4.0;
+    return ((half & WEFT_BLOCKS_OF_FOUR) != 0 ? 0.5 : 1.0) +
+           numbers / ((half & WEFT_BLOCKS_SHORT) != 0 ? 16.0 : 32.0);
+}
+
 static double element_bytes(enum weft_half half) {
+    if (half >= WEFT_HALF_BLOCKS) {
+        return block_bytes(half);
+    }
     return half == WEFT_HALF_NOT ? 4.0 : half == WEFT_HALF_I8 ? 1.0 : 2.0;
 }
 
@@ -504,6 +514,10 @@ static void address(struct weft_product *product, const weft_graph *graph,
 
 /* Form of b; NOT for a b that is not a weight or has 32 bits. */
 static enum weft_half b_form(struct weft_lowering *lowering, uint32_t value, bool transpose_b) {
+    const enum weft_half blocks = weft_lower_block_form(lowering->graph, value);
+    if (transpose_b && blocks != WEFT_HALF_NOT) {
+        return blocks;
+    }
     return weft_lower_is_int8(lowering->graph, value, !transpose_b)
                ? WEFT_HALF_I8
                : weft_lower_exact_half(lowering, value);
@@ -569,15 +583,23 @@ static bool makes_bytes(const weft_graph *graph, const struct weft_node *node) {
     return weft_lower_makes_bytes(graph, node->input[1], params->transpose_b == 0);
 }
 
+/* A b of blocks whose runs lie along k lies in panels alone. */
+static bool is_of_blocks(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_matmul_node *params = (const void *)node->params.bytes;
+    return params->transpose_b && b_is_constant(graph, node) &&
+           weft_lower_block_form(graph, node->input[1]) != WEFT_HALF_NOT;
+}
+
 static bool product_supports(const weft_graph *graph, const struct weft_node *node,
                              const weft_device_info *device) {
     (void)device;
-    return !makes_bytes(graph, node);
+    return !makes_bytes(graph, node) && !is_of_blocks(graph, node);
 }
 
 static bool int8_supports(const weft_graph *graph, const struct weft_node *node,
                           const weft_device_info *device) {
-    return !product_supports(graph, node, device);
+    (void)device;
+    return makes_bytes(graph, node);
 }
 
 static weft_status lower_int8(struct weft_lowering *lowering, const struct weft_node *node) {
@@ -595,7 +617,7 @@ static bool panels_support(const weft_graph *graph, const struct weft_node *node
                            const weft_device_info *device) {
     (void)device;
     return !makes_bytes(graph, node) && b_is_constant(graph, node) &&
-           fills_panels(dims_of(graph, node).n);
+           (is_of_blocks(graph, node) || fills_panels(dims_of(graph, node).n));
 }
 
 static weft_status lower_panels(struct weft_lowering *lowering, const struct weft_node *node) {
@@ -759,7 +781,8 @@ const struct weft_op weft_op_matmul = {
     .implementations = WEFT_IMPLEMENTATIONS(
         {.name = "product",
          .supports = product_supports,
-         .limits = "a b that is no weight of bytes for which a becomes bytes, too",
+         .limits =
+             "a b that is no weight of bytes for which a becomes bytes, too, and none of blocks",
          .cost = {.processor = 3.0F},
          .lower = lower_product},
         {.name = "int8",
@@ -768,7 +791,8 @@ const struct weft_op weft_op_matmul = {
          .lower = lower_int8},
         {.name = "panels",
          .supports = panels_support,
-         .limits = "a constant matrix b that fills three quarters of its panels of 64 columns",
+         .limits = "a constant matrix b of blocks, or that fills three quarters of its panels of "
+                   "64 columns",
          .cost = {.software = 3.0F, .hardware = 3.0F},
          .lower = lower_panels},
         {.name = "cooperative",

@@ -11,6 +11,7 @@
 #define WEFT_HALF_BF16   2
 #define WEFT_HALF_F16    3 // as given
 #define WEFT_HALF_I8     4 // bytes, four in a word, with scales behind them (int8.glsl): not for the functions below
+// 8 and above: blocks (blocks.glsl), neither.
 
 // Bits of an f16 that is finite. Subnormal ones are 2^-14 (1 + fraction) - 2^-14.
 float weft_float_of_f16(uint bits)

@@ -7,6 +7,7 @@
 
 #define WEFT_B_WORDS ((push.n + 63) / 64 * push.k * 16) // of panels of bytes
 
+#include "blocks.glsl"
 #include "matmul.glsl"
 
 #define COLUMNS 64 // of a panel
@@ -32,9 +33,31 @@ struct ByteStep {
 
 layout(std430, binding = 1) readonly buffer BBytePanels { ByteStep b_byte_panels[]; };
 
+// Of blocks: codes behind whose last come the scales.
+vec4 weft_block_columns(uint step, uint x)
+{
+    uint panels = (push.n + COLUMNS - 1) / COLUMNS;
+    uint runs = panels * (push.k / weft_block_run(HALF_B));
+    uint scales = weft_block_code_words(HALF_B, panels * push.k);
+    uint at = scales + step / weft_block_run(HALF_B) * COLUMNS + x;
+    uint word = b_half[weft_block_place(HALF_B, step, x)];
+    vec4 columns;
+    for (uint j = 0; j < 4; j++) {
+        uint place = at + j * (COLUMNS / 4);
+        columns[j] = weft_block_code(HALF_B, word, step, j) * uintBitsToFloat(b_half[place]);
+        if ((HALF_B & WEFT_BLOCKS_OFFSETS) != 0) {
+            columns[j] = columns[j] + uintBitsToFloat(b_half[place + runs * COLUMNS]);
+        }
+    }
+    return columns;
+}
+
 // Columns x, x + 16, x + 32 and x + 48 of a step.
 vec4 weft_panel_columns(uint step, uint x)
 {
+    if (HALF_B >= WEFT_HALF_BLOCKS) {
+        return weft_block_columns(step, x);
+    }
     if (HALF_B == 0) {
         return vec4(b_panels[step].column[0][x], b_panels[step].column[1][x], b_panels[step].column[2][x],
                     b_panels[step].column[3][x]);

@@ -5,6 +5,7 @@
  * With it the validation layer sees whether Weft uses anything of 1.2 on a device that does not have it.
  */
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetPhysicalDeviceProcAddr(VkInsta
 typedef VkResult(VKAPI_PTR *negotiate_function)(uint32_t *version);
 
 /* What there is in front of it; found when the loader first asks, and again by threads that list devices meanwhile. */
+/* A call through an atomic member reads it as if it were none (gcc 12): loads are said aloud. */
 static struct {
     _Atomic(negotiate_function) negotiate; /* the last that is set */
     _Atomic(PFN_vkGetInstanceProcAddr) get_instance, get_physical;
@@ -98,13 +100,13 @@ static void hold(VkPhysicalDeviceProperties *properties) {
 
 static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device,
                                                  VkPhysicalDeviceProperties *properties) {
-    real.properties(device, properties);
+    atomic_load (&real.properties)(device, properties);
     hold(properties);
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device,
                                                   VkPhysicalDeviceProperties2 *properties) {
-    real.properties2(device, properties);
+    atomic_load (&real.properties2)(device, properties);
     hold(&properties->properties);
 }
 
@@ -112,7 +114,7 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device,
 static VKAPI_ATTR VkResult VKAPI_CALL get_extensions(VkPhysicalDevice device, const char *layer,
                                                      uint32_t *count, VkExtensionProperties *list) {
     const char *without = getenv("WEFT_HELD_WITHOUT");
-    const VkResult result = real.extensions(device, layer, count, list);
+    const VkResult result = atomic_load(&real.extensions)(device, layer, count, list);
     for (uint32_t i = 0; list && without && i < *count; i++) {
         if (strcmp(list[i].extensionName, without) == 0) {
             strcpy(list[i].extensionName, "VK_WEFT_none");
@@ -149,20 +151,20 @@ static PFN_vkVoidFunction held(PFN_vkVoidFunction found, const char *name) {
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *name) {
-    return held(real.get_device(device, name), name);
+    return held(atomic_load(&real.get_device)(device, name), name);
 }
 
 EXPORTED VKAPI_ATTR VkResult VKAPI_CALL
 vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version) {
-    return open_driver() ? real.negotiate(version) : VK_ERROR_INITIALIZATION_FAILED;
+    return open_driver() ? atomic_load(&real.negotiate)(version) : VK_ERROR_INITIALIZATION_FAILED;
 }
 
 EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance,
                                                                             const char *name) {
-    return open_driver() ? held(real.get_instance(instance, name), name) : NULL;
+    return open_driver() ? held(atomic_load(&real.get_instance)(instance, name), name) : NULL;
 }
 
 EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name) {
-    return open_driver() ? held(real.get_physical(instance, name), name) : NULL;
+    return open_driver() ? held(atomic_load(&real.get_physical)(instance, name), name) : NULL;
 }

@@ -150,10 +150,9 @@ WEFT_TEST_ON_HOST(rows_of_queries_have_the_order_of_a_folder, test) {
     weft_gguf *file = NULL;
     const struct weft_gguf_family *family = NULL;
     weft_safetensors *weights = NULL;
-    struct weft_gguf_sizes sizes;
     assert_ok(weft_gguf_open_memory(&file, bytes.data, bytes.length, "made", &test->host));
     assert_ok(weft_gguf_family_of(&family, file));
-    assert_ok(weft_gguf_weights_open(&weights, &sizes, file, family));
+    assert_ok(weft_gguf_weights_open(&weights, file, family));
     const weft_safetensors_tensor *tensor =
         weft_safetensors_find(weights, "model.layers.7.self_attn.q_proj.weight");
     assert_non_null(tensor);
@@ -291,8 +290,13 @@ WEFT_TEST_IN_PLACE(what_changes_the_result_is_refused_by_name, place) {
         expect_refused(place, WEFT_UNSUPPORTED, &writer, rows[i].key, rows[i].said);
     }
     put_llama(&writer);
+    gguf_string(&writer, "llama.rope.scaling.type", "dynamic");
+    expect_refused(place, WEFT_UNSUPPORTED, &writer, "rope.scaling.type", "found dynamic");
+    put_llama(&writer);
     gguf_string(&writer, "llama.rope.scaling.type", "yarn");
-    expect_refused(place, WEFT_UNSUPPORTED, &writer, "rope.scaling.type", "found yarn");
+    gguf_f32(&writer, "llama.rope.scaling.factor", 4.0F);
+    expect_refused(place, WEFT_UNSUPPORTED, &writer, "rope.scaling.original_context_length",
+                   "as positions are scaled, found none");
     put_llama(&writer);
     gguf_string(&writer, "general.type", "adapter");
     expect_refused(place, WEFT_UNSUPPORTED, &writer, "general.type", "found adapter");
@@ -303,10 +307,10 @@ WEFT_TEST_IN_PLACE(what_changes_the_result_is_refused_by_name, place) {
     put_zeros(&writer, &(struct named){"blk.1.ffn_norm.weight", 4, 0});
     expect_refused(place, WEFT_BAD_FILE, &writer, "layers.1.post_attention_layernorm", "no part");
     gguf_string(&writer, "general.architecture", "mamba");
-    expect_refused(place, WEFT_UNSUPPORTED, &writer, "llama, qwen2, qwen3, gpt2, bert", "mamba");
+    expect_refused(place, WEFT_UNSUPPORTED, &writer, "llama, qwen2, qwen3, gemma,", "mamba");
     gguf_string(&writer, "general.architecture", "llama");
     put_tensors(&writer);
-    expect_refused(place, WEFT_BAD_FILE, &writer, "llama.context_length", "no such key");
+    expect_refused(place, WEFT_BAD_FILE, &writer, "llama.embedding_length", "no such key");
 }
 
 static void put_tokenizer(struct gguf_writer *writer, const char *model, const char *pre) {
@@ -322,8 +326,15 @@ WEFT_TEST_IN_PLACE(tokenizers_that_weft_lacks_are_refused_by_name, place) {
     struct gguf_writer writer = {.key_count = 0};
     put_tokenizer(&writer, "gpt2", "default");
     expect_refused(place, WEFT_UNSUPPORTED, &writer, "tokenizer.ggml.pre", "found default");
+    put_tokenizer(&writer, "rwkv", "default");
+    expect_refused(place, WEFT_UNSUPPORTED, &writer, "tokenizer.ggml.model",
+                   "gpt2, llama, t5 or bert");
     put_tokenizer(&writer, "t5", "default");
-    expect_refused(place, WEFT_UNSUPPORTED, &writer, "tokenizer.ggml.model", "gpt2, llama or bert");
+    expect_refused(place, WEFT_BAD_FILE, &writer, "tokenizer.ggml.scores", "no such key");
+    put_tokenizer(&writer, "t5", "default");
+    gguf_u32(&writer, "tokenizer.ggml.precompiled_charsmap", 1);
+    expect_refused(place, WEFT_BAD_FILE, &writer, "tokenizer.ggml.precompiled_charsmap",
+                   "an array of bytes");
     put_tokenizer(&writer, "gpt2", "gpt-2");
     gguf_bool(&writer, "tokenizer.ggml.add_space_prefix", true);
     expect_refused(place, WEFT_UNSUPPORTED, &writer, "add_space_prefix", "expected false");

@@ -233,7 +233,7 @@ def test_older_configs(tmp_path, device):
     ({"rope_parameters": {**LONGROPE, "short_factor": [1.0]}}, "short_factor.*4 numbers"),
     ({"rope_parameters": {**LONGROPE, "short_factor": [1.0, 0.0, 1.0, 1.0]}}, "short_factor.*above 0.*found 0"),
     ({"architectures": ["LlamaForQuestionAnswering"]}, r"(?s)LlamaForCausalLM.*weft.from_torch\(module, inputs\)"),
-    ({"model_type": "mamba"}, r"(?s)model_type.*gemma3_text.*mamba.*weft.from_torch\(module, inputs\)"),
+    ({"model_type": "gpt_oss"}, r"(?s)model_type.*gemma3_text.*mamba.*weft.from_torch\(module, inputs\)"),
     ({"rope_parameters": {**LONGER, "high_freq_factor": 0.5}}, "high_freq_factor.*more than low_freq_factor"),
     ({"rope_parameters": {"rope_type": "llama3", "factor": 8.0}}, "original_max_position_embeddings"),
     ({"rope_parameters": "absent", "rope_scaling": {"type": "ntk", "factor": 2.0}}, "type.*linear.*ntk"),

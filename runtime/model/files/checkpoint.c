@@ -337,6 +337,13 @@ static weft_status read_bytes(void *user, uint64_t first, uint64_t count, void *
                                  (size_t)count);
 }
 
+static weft_status read_blocks(void *user, uint64_t first_row, uint64_t rows,
+                               const struct weft_blocks *out) {
+    const struct stored *stored = user;
+    return weft_safetensors_read_blocks(stored->named->file, stored->named->tensor, first_row, rows,
+                                        out);
+}
+
 /* How a tensor of numbers is read: in 16 bits where the file has it so. */
 static weft_weight_reader real_reader(weft_stored *stored, const weft_safetensors_tensor *tensor) {
     *stored = tensor->dtype == WEFT_SAFETENSORS_F16    ? WEFT_STORED_F16
@@ -367,8 +374,13 @@ static weft_status create_stored(weft_weight **weight, struct weft_checkpoint *c
     weft_status status = weft_weight_create_read(weight, &params, read, host);
     if (status != WEFT_OK) {
         release_stored(stored);
+        return status;
     }
-    return status;
+    if (read == read_stored && params.shape.rank == 2) {
+        (*weight)->blocks = weft_safetensors_blocks(named->file, named->tensor);
+        (*weight)->read_blocks = read_blocks;
+    }
+    return WEFT_OK;
 }
 
 static weft_status create_bytes(weft_weight **weight, struct weft_checkpoint *checkpoint,

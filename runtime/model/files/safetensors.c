@@ -465,6 +465,17 @@ weft_status weft_safetensors_open_view(weft_safetensors **file,
     return WEFT_OK;
 }
 
+const struct weft_block_form *weft_safetensors_blocks(const weft_safetensors *file,
+                                                      const weft_safetensors_tensor *tensor) {
+    return file->view.blocks ? file->view.blocks(file->view.user, tensor) : NULL;
+}
+
+weft_status weft_safetensors_read_blocks(const weft_safetensors *file,
+                                         const weft_safetensors_tensor *tensor, uint64_t first_row,
+                                         uint64_t rows, const struct weft_blocks *out) {
+    return file->view.read_blocks(file->view.user, tensor, first_row, rows, out);
+}
+
 bool weft_safetensors_is_view(const weft_safetensors *file) {
     return !file->bytes;
 }

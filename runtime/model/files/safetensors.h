@@ -12,6 +12,9 @@
 
 #include "model/files/safetensors_notes.h"
 
+struct weft_block_form; /* graph/graph.h */
+struct weft_blocks;
+
 /**
  * Longest header in bytes. It has about 100 for each tensor, so that this is room for 150,000; the reference implementation's limit
  * is 100 MB. Opening a file takes about as much memory as its header and 104 bytes for each tensor.
@@ -85,6 +88,11 @@ struct weft_safetensors_view {
     /** So many bytes, of whole elements, of a tensor from `begin` on. Any thread. */
     weft_status (*read)(void *user, const weft_safetensors_tensor *tensor, uint64_t begin,
                         void *out, size_t size);
+    /** How the numbers of an F32 matrix are made (graph/graph.h), or null; the whole function may be null. */
+    const struct weft_block_form *(*blocks)(void *user, const weft_safetensors_tensor *tensor);
+    /** Whole rows of such a matrix. Any thread. */
+    weft_status (*read_blocks)(void *user, const weft_safetensors_tensor *tensor,
+                               uint64_t first_row, uint64_t rows, const struct weft_blocks *out);
     void (*release)(
         void *user); /* of `user`, when the file is closed; not called when opening fails */
     void *user;
@@ -94,6 +102,12 @@ struct weft_safetensors_view {
 weft_status weft_safetensors_open_view(weft_safetensors **file,
                                        const struct weft_safetensors_view *view,
                                        const weft_host *host);
+/** How a tensor's numbers are made, or null; and rows of one that has such a form. */
+const struct weft_block_form *weft_safetensors_blocks(const weft_safetensors *file,
+                                                      const weft_safetensors_tensor *tensor);
+weft_status weft_safetensors_read_blocks(const weft_safetensors *file,
+                                         const weft_safetensors_tensor *tensor, uint64_t first_row,
+                                         uint64_t rows, const struct weft_blocks *out);
 /** True of such a file: it has no bytes of its own. */
 bool weft_safetensors_is_view(const weft_safetensors *file);
 

@@ -23,46 +23,43 @@ static uint32_t nibble_at(const uint8_t *nibbles, uint32_t fifths, uint32_t i) {
     return four | (fifths >> i & 1u) << 4;
 }
 
-static void decode_centred(float *out, float scale, const uint8_t *nibbles, uint32_t fifths,
-                           int32_t centre) {
+static void take_nibbles(const struct weft_blocks *out, const uint8_t *nibbles, uint32_t fifths,
+                         int32_t centre) {
     for (uint32_t i = 0; i < SMALL; i++) {
-        out[i] = scale * (float)((int32_t)nibble_at(nibbles, fifths, i) - centre);
+        out->codes[i] = (int8_t)((int32_t)nibble_at(nibbles, fifths, i) - centre);
     }
 }
 
-static void decode_raised(float *out, float scale, float least, const uint8_t *nibbles,
-                          uint32_t fifths) {
-    for (uint32_t i = 0; i < SMALL; i++) {
-        const float product = scale * (float)nibble_at(nibbles, fifths, i);
-        out[i] = product + least;
-    }
+static void take_q4_0(const struct weft_blocks *out, const uint8_t *block) {
+    out->scales[0] = half_at(block);
+    take_nibbles(out, block + 2, 0, 8);
 }
 
-static void decode_q4_0(float *out, const uint8_t *block) {
-    decode_centred(out, half_at(block), block + 2, 0, 8);
+static void take_q4_1(const struct weft_blocks *out, const uint8_t *block) {
+    out->scales[0] = half_at(block);
+    out->offsets[0] = half_at(block + 2);
+    take_nibbles(out, block + 4, 0, 0);
 }
 
-static void decode_q4_1(float *out, const uint8_t *block) {
-    decode_raised(out, half_at(block), half_at(block + 2), block + 4, 0);
+static void take_q5_0(const struct weft_blocks *out, const uint8_t *block) {
+    out->scales[0] = half_at(block);
+    take_nibbles(out, block + 6, (uint32_t)weft_load_bytes(block + 2, 4), 16);
 }
 
-static void decode_q5_0(float *out, const uint8_t *block) {
-    decode_centred(out, half_at(block), block + 6, (uint32_t)weft_load_bytes(block + 2, 4), 16);
-}
-
-static void decode_q5_1(float *out, const uint8_t *block) {
-    decode_raised(out, half_at(block), half_at(block + 2), block + 8,
-                  (uint32_t)weft_load_bytes(block + 4, 4));
+static void take_q5_1(const struct weft_blocks *out, const uint8_t *block) {
+    out->scales[0] = half_at(block);
+    out->offsets[0] = half_at(block + 2);
+    take_nibbles(out, block + 8, (uint32_t)weft_load_bytes(block + 4, 4), 0);
 }
 
 static int32_t signed_byte(uint8_t byte) {
     return byte < 128 ? byte : (int32_t)byte - 256;
 }
 
-static void decode_q8_0(float *out, const uint8_t *block) {
-    const float scale = half_at(block);
+static void take_q8_0(const struct weft_blocks *out, const uint8_t *block) {
+    out->scales[0] = half_at(block);
     for (uint32_t i = 0; i < SMALL; i++) {
-        out[i] = (float)signed_byte(block[2 + i]) * scale;
+        out->codes[i] = (int8_t)signed_byte(block[2 + i]);
     }
 }
 
@@ -77,35 +74,34 @@ static void six_bits_of(uint32_t *scale, uint32_t *least, const uint8_t *packed,
     *least = i < 4 ? second & 63u : third >> 4 | (second >> 2 & 48u);
 }
 
-/* `fifths`: 32 bytes with a bit for each of the eight blocks, or null. */
-static void decode_eight(float *out, const uint8_t *block, const uint8_t *fifths,
-                         const uint8_t *nibbles) {
+/* `fifths`: 32 bytes with a bit for each of the eight blocks, or null. A smallest value is taken away, where an offset is added. */
+static void take_eight(const struct weft_blocks *out, const uint8_t *block, const uint8_t *fifths,
+                       const uint8_t *nibbles) {
     const float scale_unit = half_at(block);
     const float least_unit = half_at(block + 2);
     for (uint32_t i = 0; i < 8; i++) {
         uint32_t six[2];
         six_bits_of(&six[0], &six[1], block + 4, i);
-        const float scale = scale_unit * (float)six[0];
-        const float least = least_unit * (float)six[1];
+        out->scales[i] = scale_unit * (float)six[0];
+        out->offsets[i] = -(least_unit * (float)six[1]);
         for (uint32_t j = 0; j < 32; j++) {
             const uint32_t four = (uint32_t)nibbles[i / 2 * 32 + j] >> (i % 2 * 4) & 15u;
             const uint32_t fifth = fifths ? (uint32_t)fifths[j] >> i & 1u : 0u;
-            const float product = scale * (float)(four | fifth << 4);
-            out[i * 32 + j] = product - least;
+            out->codes[i * 32 + j] = (int8_t)(four | fifth << 4);
         }
     }
 }
 
-static void decode_q4_k(float *out, const uint8_t *block) {
-    decode_eight(out, block, NULL, block + 16);
+static void take_q4_k(const struct weft_blocks *out, const uint8_t *block) {
+    take_eight(out, block, NULL, block + 16);
 }
 
-static void decode_q5_k(float *out, const uint8_t *block) {
-    decode_eight(out, block, block + 16, block + 48);
+static void take_q5_k(const struct weft_blocks *out, const uint8_t *block) {
+    take_eight(out, block, block + 16, block + 48);
 }
 
 /* 128 bytes of lower halves, 64 of upper quarters, 16 scales and their unit. */
-static void decode_q6_k(float *out, const uint8_t *block) {
+static void take_q6_k(const struct weft_blocks *out, const uint8_t *block) {
     const float unit = half_at(block + 208);
     for (uint32_t i = 0; i < SUPER; i++) {
         const uint32_t within = i % 128;
@@ -113,34 +109,44 @@ static void decode_q6_k(float *out, const uint8_t *block) {
         const uint8_t high = block[128 + i / 128 * 32 + within % 32];
         const uint32_t four = within < 64 ? low & 15u : (uint32_t)low >> 4;
         const uint32_t two = (uint32_t)high >> (within / 32 * 2) & 3u;
-        const float scale = unit * (float)signed_byte(block[192 + i / 16]);
-        out[i] = scale * (float)((int32_t)(four | two << 4) - 32);
+        out->scales[i / 16] = unit * (float)signed_byte(block[192 + i / 16]);
+        out->codes[i] = (int8_t)((int32_t)(four | two << 4) - 32);
+    }
+}
+
+void weft_gguf_decode(const struct weft_gguf_format *format, float *out, const uint8_t *block) {
+    int8_t codes[WEFT_GGUF_MOST_ELEMENTS];
+    float scales[WEFT_GGUF_MOST_RUNS], offsets[WEFT_GGUF_MOST_RUNS];
+    format->take(&(struct weft_blocks){codes, scales, offsets}, block);
+    for (uint32_t i = 0; i < format->elements; i++) {
+        const float product = scales[i / format->form.run] * (float)codes[i];
+        out[i] = format->form.offsets ? product + offsets[i / format->form.run] : product;
     }
 }
 
 /* ---- the table ---- */
 
-#define BLOCKS(text, count, size, function) \
-    { (text), (count), (size), WEFT_SAFETENSORS_F32, (function) }
+#define BLOCKS(text, count, size, function, ...) \
+    { (text), (count), (size), WEFT_SAFETENSORS_F32, {__VA_ARGS__}, (function) }
 #define NUMBERS(text, size, type) \
-    { (text), 1, (size), (type), NULL }
+    { .name = (text), .elements = 1, .bytes = (size), .as = (type) }
 #define OTHER(text) \
     { .name = (text) }
 
 static const struct weft_gguf_format formats[] = {
     [0] = NUMBERS("F32", 4, WEFT_SAFETENSORS_F32),
     [1] = NUMBERS("F16", 2, WEFT_SAFETENSORS_F16),
-    [2] = BLOCKS("Q4_0", SMALL, 18, decode_q4_0),
-    [3] = BLOCKS("Q4_1", SMALL, 20, decode_q4_1),
-    [6] = BLOCKS("Q5_0", SMALL, 22, decode_q5_0),
-    [7] = BLOCKS("Q5_1", SMALL, 24, decode_q5_1),
-    [8] = BLOCKS("Q8_0", SMALL, 34, decode_q8_0),
+    [2] = BLOCKS("Q4_0", SMALL, 18, take_q4_0, 4, 32),
+    [3] = BLOCKS("Q4_1", SMALL, 20, take_q4_1, 4, 32, .offsets = true),
+    [6] = BLOCKS("Q5_0", SMALL, 22, take_q5_0, 8, 32),
+    [7] = BLOCKS("Q5_1", SMALL, 24, take_q5_1, 8, 32, .offsets = true),
+    [8] = BLOCKS("Q8_0", SMALL, 34, take_q8_0, 8, 32),
     [9] = OTHER("Q8_1"),
     [10] = OTHER("Q2_K"),
     [11] = OTHER("Q3_K"),
-    [12] = BLOCKS("Q4_K", SUPER, 144, decode_q4_k),
-    [13] = BLOCKS("Q5_K", SUPER, 176, decode_q5_k),
-    [14] = BLOCKS("Q6_K", SUPER, 210, decode_q6_k),
+    [12] = BLOCKS("Q4_K", SUPER, 144, take_q4_k, 4, 32, .offsets = true),
+    [13] = BLOCKS("Q5_K", SUPER, 176, take_q5_k, 8, 32, .offsets = true),
+    [14] = BLOCKS("Q6_K", SUPER, 210, take_q6_k, 8, 16),
     [15] = OTHER("Q8_K"),
     [16] = OTHER("IQ2_XXS"),
     [17] = OTHER("IQ2_XS"),

@@ -81,27 +81,11 @@ static uint32_t vocabulary_of(const weft_gguf *file) {
     return tensor && tensor->shape[0] <= UINT32_MAX ? (uint32_t)tensor->shape[0] : 0;
 }
 
-/* Blocks are decoded, as no kernel reads them yet: whoever counts on the file's size must know. */
-static void log_sizes(const struct weft_gguf_sizes *sizes, const char *path,
-                      const weft_host *host) {
-    const double mib = 1024.0 * 1024.0;
-    const uint64_t held = sizes->f32 + sizes->f16 + sizes->bf16;
-    weft_log(host, sizes->blocks ? WEFT_LOG_WARNING : WEFT_LOG_INFO,
-             "%s: %s%s%.1f MiB in the file; a device holds the weights in %.1f MiB: f32 %.1f, f16 "
-             "%.1f, bf16 %.1f",
-             path, sizes->blocks ? sizes->blocks : "numbers",
-             sizes->blocks ? " and others, decoded to f32: " : ": ", (double)sizes->file / mib,
-             (double)held / mib, (double)sizes->f32 / mib, (double)sizes->f16 / mib,
-             (double)sizes->bf16 / mib);
-}
-
 /* Takes the file. */
 static weft_status take_weights(struct weft_gguf_model *model, weft_gguf *file,
                                 const struct weft_gguf_family *family, const weft_host *host) {
     weft_safetensors *weights = NULL;
-    struct weft_gguf_sizes sizes;
-    WEFT_TRY(weft_gguf_weights_open(&weights, &sizes, file, family));
-    log_sizes(&sizes, weft_safetensors_path(weights), host);
+    WEFT_TRY(weft_gguf_weights_open(&weights, file, family));
     return weft_checkpoint_take(&model->checkpoint, weights, family->as_applied, host);
 }
 

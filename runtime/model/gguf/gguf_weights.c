@@ -59,7 +59,7 @@ static weft_status decode(const struct run *run, uint8_t *blocks, uint64_t at_on
                                 (size_t)count * format->bytes));
         for (uint64_t i = 0; i < count; i++, block++) {
             float values[WEFT_GGUF_MOST_ELEMENTS];
-            format->decode(values, blocks + i * format->bytes);
+            weft_gguf_decode(format, values, blocks + i * format->bytes);
             put_block(run, block, values);
         }
     }
@@ -71,7 +71,7 @@ static weft_status read_run(const struct run *run) {
     if (run->count == 0) {
         return WEFT_OK;
     }
-    if (!format->decode) {
+    if (!format->take) {
         return weft_gguf_read(run->file, run->tensor, run->first * format->bytes, run->out,
                               (size_t)run->count * format->bytes);
     }
@@ -133,6 +133,55 @@ static weft_status read(void *user, const weft_safetensors_tensor *tensor, uint6
         run.out += run.count * bytes;
     }
     return WEFT_OK;
+}
+
+/* ---- as blocks ---- */
+
+static const struct weft_block_form *form_of(void *user, const weft_safetensors_tensor *tensor) {
+    const struct weights *weights = user;
+    const struct entry *entry = &weights->entries[tensor->offset];
+    const struct weft_gguf_format *format = entry->tensor->format;
+    return format->take && tensor->rank == 2 && !entry->less_one ? &format->form : NULL;
+}
+
+/* Rows that lie one behind the other in the file, and room for the bytes of all of them. */
+static weft_status take_rows(const struct weights *weights, const struct weft_gguf_tensor *tensor,
+                             uint64_t row, uint64_t rows, uint8_t *bytes,
+                             const struct weft_blocks *out) {
+    const struct weft_gguf_format *format = tensor->format;
+    const uint64_t blocks = tensor->shape[1] / format->elements;
+    const uint32_t runs = format->elements / format->form.run;
+    WEFT_TRY(weft_gguf_read(weights->file, tensor, row * blocks * format->bytes, bytes,
+                            (size_t)(rows * blocks) * format->bytes));
+    for (uint64_t i = 0; i < rows * blocks; i++) {
+        const struct weft_blocks at = {out->codes + i * format->elements, out->scales + i * runs,
+                                       out->offsets ? out->offsets + i * runs : NULL};
+        format->take(&at, bytes + i * format->bytes);
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_blocks(void *user, const weft_safetensors_tensor *tensor,
+                               uint64_t first_row, uint64_t rows, const struct weft_blocks *out) {
+    const struct weights *weights = user;
+    const struct entry *entry = &weights->entries[tensor->offset];
+    const struct weft_gguf_format *format = entry->tensor->format;
+    const uint64_t columns = tensor->shape[1], runs = columns / format->form.run;
+    const uint64_t row_bytes = columns / format->elements * format->bytes;
+    const uint64_t fit = MOST_AT_ONCE / row_bytes;
+    const uint64_t at_once = entry->half > 0 || fit == 0 ? 1 : fit < rows ? fit : rows;
+    uint8_t *bytes = weft_alloc(&weights->host, (size_t)(at_once * row_bytes));
+    weft_status status = bytes ? WEFT_OK : weft_fail_memory(&weights->host, tensor->name);
+    for (uint64_t i = 0; status == WEFT_OK && i < rows; i += at_once) {
+        const uint64_t row = first_row + i, left = rows - i;
+        const struct weft_blocks at = {out->codes + i * columns, out->scales + i * runs,
+                                       out->offsets ? out->offsets + i * runs : NULL};
+        status =
+            take_rows(weights, entry->tensor, entry->half > 0 ? row_in_file(row, entry->half) : row,
+                      left < at_once ? left : at_once, bytes, &at);
+    }
+    weft_free(&weights->host, bytes);
+    return status;
 }
 
 static void release(void *user) {
@@ -285,45 +334,8 @@ static weft_status add_all(struct weights *weights, const struct weft_gguf_famil
     return WEFT_OK;
 }
 
-/* Bytes in the file by the formats of blocks. */
-struct tally {
-    const struct weft_gguf_format *format;
-    uint64_t bytes;
-};
-#define MOST_FORMATS 16
-
-static void count_blocks(struct tally tallies[MOST_FORMATS],
-                         const struct weft_gguf_tensor *tensor) {
-    for (uint32_t i = 0; tensor->format->decode && i < MOST_FORMATS; i++) {
-        if (!tallies[i].format || tallies[i].format == tensor->format) {
-            tallies[i].format = tensor->format;
-            tallies[i].bytes += tensor->bytes;
-            return;
-        }
-    }
-}
-
-static void measure(struct weft_gguf_sizes *sizes, const struct weights *weights) {
-    struct tally tallies[MOST_FORMATS] = {{.bytes = 0}};
-    uint64_t most = 0;
-    *sizes = (struct weft_gguf_sizes){.blocks = NULL};
-    for (uint32_t i = 0; i < weights->count; i++) {
-        const weft_safetensors_tensor *given = &weights->tensors[i];
-        uint64_t *size = given->dtype == WEFT_SAFETENSORS_F16    ? &sizes->f16
-                         : given->dtype == WEFT_SAFETENSORS_BF16 ? &sizes->bf16
-                                                                 : &sizes->f32;
-        *size += given->bytes;
-        sizes->file += weights->entries[i].tensor->bytes;
-        count_blocks(tallies, weights->entries[i].tensor);
-    }
-    for (uint32_t i = 0; i < MOST_FORMATS; i++) {
-        sizes->blocks = tallies[i].bytes > most ? tallies[i].format->name : sizes->blocks;
-        most = tallies[i].bytes > most ? tallies[i].bytes : most;
-    }
-}
-
-weft_status weft_gguf_weights_open(weft_safetensors **out, struct weft_gguf_sizes *sizes,
-                                   weft_gguf *file, const struct weft_gguf_family *family) {
+weft_status weft_gguf_weights_open(weft_safetensors **out, weft_gguf *file,
+                                   const struct weft_gguf_family *family) {
     const weft_host host = *weft_gguf_host(file);
     struct weights *weights = weft_alloc_zero(&host, 1, sizeof *weights);
     if (!weights) {
@@ -334,13 +346,14 @@ weft_status weft_gguf_weights_open(weft_safetensors **out, struct weft_gguf_size
     *weights = (struct weights){.host = host, .file = file};
     weft_status status = add_all(weights, family);
     if (status == WEFT_OK) {
-        measure(sizes, weights);
         status =
             weft_safetensors_open_view(out,
                                        &(struct weft_safetensors_view){.path = weft_gguf_path(file),
                                                                        .tensors = weights->tensors,
                                                                        .count = weights->count,
                                                                        .read = read,
+                                                                       .blocks = form_of,
+                                                                       .read_blocks = read_blocks,
                                                                        .release = release,
                                                                        .user = weights},
                                        &host);
