@@ -18,13 +18,17 @@ static uint64_t rows_of(const struct weft_conv *c) {
 
 bool weft_conv_is_rows(const struct weft_lowering *lowering, const struct weft_conv *c,
                        uint32_t weight) {
-    enum { MOST_ROWS = 64, LANES = 64, PAYS = 3 }; /* of a block of conv/flat.comp; the rest: of idle lanes */
+    enum {
+        MOST_ROWS = 64,
+        LANES = 64,
+        PAYS = 3
+    }; /* of a block of conv/flat.comp; the rest: of idle lanes */
     const weft_weight *given = lowering->graph->values[weight].weight;
     const uint64_t rows = rows_of(c);
     const uint64_t flat = c->batch * in_whole(weft_windows_count(&c->windows), LANES) * c->outputs;
     const bool is_constant = given && !weft_weight_is_int8(given);
-    return weft_lower_on_processor(lowering) && is_constant && c->groups == 1 && rows <= MOST_ROWS &&
-           PAYS * rows * in_whole(c->outputs, WEFT_PANEL_COLUMNS) <= flat;
+    return weft_lower_on_processor(lowering) && is_constant && c->groups == 1 &&
+           rows <= MOST_ROWS && PAYS * rows * in_whole(c->outputs, WEFT_PANEL_COLUMNS) <= flat;
 }
 
 /* Windows, each a row. */
@@ -36,7 +40,8 @@ static uint32_t lower_windows(struct weft_lowering *lowering, const struct weft_
 }
 
 /* [batch, windows, channels] as [batch, channels, windows]. */
-static void lower_channels(struct weft_lowering *lowering, const struct weft_conv *c, uint32_t rows) {
+static void lower_channels(struct weft_lowering *lowering, const struct weft_conv *c,
+                           uint32_t rows) {
     const uint32_t windows = (uint32_t)weft_windows_count(&c->windows);
     const struct weft_strides strides = {
         .rank = 3,

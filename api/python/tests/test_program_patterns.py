@@ -408,7 +408,8 @@ def ops_of(build, *shape):
     b.program.output("y", build(b, x))
     config = b.program.config()
     given = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-    return [node["op"] for node in config["nodes"]], program_reference.run(config, b.program.weights(), {"x": given})["y"], given
+    found = program_reference.run(config, b.program.weights(), {"x": given})["y"]
+    return [node["op"] for node in config["nodes"]], found, given
 
 
 def test_all_slices_are_the_tensor():
