@@ -177,8 +177,8 @@ enum weft_layout {
 #define WEFT_PANEL_COLUMNS 64u
 
 /**
- * The storage of a rank-2 f32 weight, or with `transposed` of its transpose, as the right-hand side of products: panels of
- * WEFT_PANEL_COLUMNS columns, each with one row behind the other. Zeros fill up the last panel. With `half` a word has columns c and
+ * The storage of an f32 weight, or with `transposed` of its transpose, as the right-hand side of products, its axes but the first as one:
+ * panels of WEFT_PANEL_COLUMNS columns, each with one row behind the other. Zeros fill up the last panel. With `half` a word has columns c and
  * c + WEFT_PANEL_COLUMNS / 2. Uploaded in that layout on first use.
  */
 uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value, bool transposed,

@@ -18,12 +18,13 @@ struct panels {
 };
 
 static struct panels panels_of(const weft_weight *weight, bool transposed, enum weft_half half) {
-    const uint32_t *dim = weight->shape.dim;
+    const uint32_t rows = weight->shape.dim[0];
+    const uint32_t columns = (uint32_t)(weft_shape_elements(weight->shape) / rows);
     return (struct panels){.weight = weight,
                            .transposed = transposed,
                            .half = half,
-                           .k = dim[transposed ? 1 : 0],
-                           .n = dim[transposed ? 0 : 1]};
+                           .k = transposed ? columns : rows,
+                           .n = transposed ? rows : columns};
 }
 
 /* Number of elements of all panels; zeros fill up the last one. */

@@ -103,8 +103,7 @@ void weft_conv_count_costs(struct weft_dispatch *dispatch, const struct weft_con
     dispatch->turns = c->channels * weft_windows_turns(w);
 }
 
-/* True if the windows are the elements of x themselves. */
-static bool is_pointwise(const struct weft_windows *w) {
+bool weft_conv_is_pointwise(const struct weft_windows *w) {
     bool is = true;
     for (uint32_t i = 0; i < 2; i++) {
         is = is && w->sizes[i] == 1 && w->strides[i] == 1 && w->before[i] == 0 && w->after[i] == 0;
@@ -114,7 +113,7 @@ static bool is_pointwise(const struct weft_windows *w) {
 
 /* Such windows lie in one row. */
 static void join_rows(struct weft_windows *w) {
-    if (is_pointwise(w)) {
+    if (weft_conv_is_pointwise(w)) {
         w->extents[1] *= w->extents[0];
         w->extents[0] = 1;
         w->counts[1] *= w->counts[0];
@@ -160,7 +159,7 @@ static bool is_direct(const struct weft_conv *c) {
     const struct weft_windows *w = &c->windows;
     const uint64_t size = (uint64_t)w->sizes[0] * w->sizes[1];
     const bool overlap = size > (uint64_t)w->strides[0] * w->strides[1];
-    return !is_pointwise(w) && c->outputs < (overlap ? MANY_OUTPUTS : FEW_OUTPUTS);
+    return !weft_conv_is_pointwise(w) && c->outputs < (overlap ? MANY_OUTPUTS : FEW_OUTPUTS);
 }
 
 static void lower_direct(struct weft_lowering *lowering, const struct weft_conv *c) {
@@ -205,10 +204,10 @@ struct stretch {
     uint64_t first, count;
 };
 
-static uint32_t lower_patches(struct weft_lowering *lowering, const struct weft_conv *c,
-                              struct stretch stretch) {
+uint32_t weft_conv_lower_patches(struct weft_lowering *lowering, const struct weft_conv *c,
+                                 uint64_t first, uint64_t windows, bool as_rows) {
     const struct weft_windows *w = &c->windows;
-    const uint64_t count = c->batch * c->groups * weft_conv_terms(c) * stretch.count;
+    const uint64_t count = c->batch * c->groups * weft_conv_terms(c) * windows;
     if (!weft_lower_countable(lowering, (double)count, "elements of windows")) {
         return c->x;
     }
@@ -220,15 +219,17 @@ static uint32_t lower_patches(struct weft_lowering *lowering, const struct weft_
                                                          .width = w->extents[1],
                                                          .window_height = w->sizes[0],
                                                          .window_width = w->sizes[1],
-                                                         .windows = (uint32_t)stretch.count,
-                                                         .first = (uint32_t)stretch.first,
+                                                         .windows = (uint32_t)windows,
+                                                         .first = (uint32_t)first,
                                                          .columns = w->counts[1],
                                                          .stride_y = w->strides[0],
                                                          .stride_x = w->strides[1],
                                                          .dilation_y = w->dilations[0],
                                                          .dilation_x = w->dilations[1],
                                                          .before_y = w->before[0],
-                                                         .before_x = w->before[1]});
+                                                         .before_x = w->before[1],
+                                                         .terms = (uint32_t)weft_conv_terms(c)},
+                                                .constant = {.as_rows = as_rows});
     dispatch->bytes = 8.0 * (double)count;
     return patches;
 }
@@ -302,14 +303,16 @@ static void lower_finish(struct weft_lowering *lowering, const struct weft_conv 
 
 static void lower_products(struct weft_lowering *lowering, const struct weft_conv *c) {
     const uint64_t size = weft_windows_count(&c->windows);
-    if (is_pointwise(&c->windows)) {
+    if (weft_conv_is_pointwise(&c->windows)) {
         lower_stretch(lowering, c, c->x, (struct stretch){.count = size});
     } else {
         const uint64_t most = windows_at_once(lowering, c);
         for (uint64_t first = 0; first < size && lowering->status == WEFT_OK; first += most) {
             const uint64_t left = size - first;
             const struct stretch stretch = {.first = first, .count = left < most ? left : most};
-            lower_stretch(lowering, c, lower_patches(lowering, c, stretch), stretch);
+            const uint32_t patches =
+                weft_conv_lower_patches(lowering, c, first, stretch.count, false);
+            lower_stretch(lowering, c, patches, stretch);
         }
     }
     lower_finish(lowering, c);
@@ -326,10 +329,14 @@ static weft_status conv_lower(struct weft_lowering *lowering, const struct weft_
                           .activation = node->epilogue.activation};
     WEFT_TRY(windows_of(&c.windows, lowering->graph, node));
     c.x = weft_lower_value(lowering, node->input[X]);
-    c.weight = weft_lower_value(lowering, node->input[WEIGHT]);
     c.bias = weft_lower_optional(lowering, node->input[BIAS]);
     c.result = weft_lower_value(lowering, node->output);
     join_rows(&c.windows);
+    if (weft_conv_is_rows(lowering, &c, node->input[WEIGHT])) {
+        weft_conv_lower_rows(lowering, &c, node->input[WEIGHT]);
+        return weft_lower_status(lowering);
+    }
+    c.weight = weft_lower_value(lowering, node->input[WEIGHT]);
     if (weft_conv_is_flat(lowering, &c)) {
         weft_conv_lower_flat(lowering, &c);
     } else if (is_direct(&c)) {

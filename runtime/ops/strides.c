@@ -152,15 +152,28 @@ bool weft_strides_lie_in_rows(const struct weft_lowering *lowering,
     return strides->rank > 0 && weft_lower_by_rows(lowering, strides->extent[strides->rank - 1]);
 }
 
+static uint32_t elements_of(const struct weft_strides *strides) {
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < strides->rank; i++) {
+        count *= strides->extent[i];
+    }
+    return count;
+}
+
 void weft_lower_rows(struct weft_lowering *lowering, const struct weft_strides *strides, uint32_t x,
                      uint32_t result, uint32_t first, uint32_t row) {
     const struct weft_strides rows = in_rows(*strides);
-    struct target target = {.storage = result, .count = 1, .first = first, .row = row};
-    for (uint32_t i = 0; i < rows.rank; i++) {
-        target.count *= rows.extent[i];
-    }
+    const struct target target = {
+        .storage = result, .count = elements_of(&rows), .first = first, .row = row};
     lower_window(lowering, &weft_shader_movement_strided, &rows, target,
                  (struct weft_window){.storage = x});
+}
+
+void weft_lower_items(struct weft_lowering *lowering, const struct weft_strides *strides,
+                      uint32_t x, uint32_t result) {
+    lower_window(lowering, &weft_shader_movement_strided, strides,
+                 (struct target){.storage = result, .count = elements_of(strides)},
+                 (struct weft_window){.storage = x, .count = UINT32_MAX});
 }
 
 void weft_lower_strided(struct weft_lowering *lowering, const struct weft_node *node,

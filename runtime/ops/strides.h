@@ -34,6 +34,10 @@ bool weft_strides_lie_in_rows(const struct weft_lowering *lowering,
 void weft_lower_rows(struct weft_lowering *lowering, const struct weft_strides *strides, uint32_t x,
                      uint32_t result, uint32_t first, uint32_t row);
 
+/** Copies them from a whole storage to the start of another, one behind the other, whatever the length of their rows. */
+void weft_lower_items(struct weft_lowering *lowering, const struct weft_strides *strides,
+                      uint32_t x, uint32_t result);
+
 /** Matrices one behind the other. */
 struct weft_matrices {
     uint32_t count, rows, columns;

@@ -3,10 +3,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Windows of a convolution as columns of a matrix: [batch, channels, window height, window width, windows] of x
-// [batch, channels, height, width], from window `first` on, zeros in the padding. Words, as they are.
+// [batch, channels, height, width], from window `first` on, zeros in the padding. With AS_ROWS each is a row: [batch, windows, channels,
+// window height, window width]. Words, as they are.
 
 #include "index.glsl"
 #include "windows.glsl"
+
+layout(constant_id = 0) const uint AS_ROWS = 0;
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
@@ -30,6 +33,7 @@ layout(push_constant) uniform Push
     uint dilation_x;
     uint before_y;
     uint before_x;
+    uint terms; // with AS_ROWS: elements of a window
 } push;
 
 void main()
@@ -38,10 +42,18 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint window = push.first + i % push.windows;
+    uint window;
+    uint element;
+    if (AS_ROWS != 0) {
+        uint place = i / push.terms;
+        window = push.first + place % push.windows;
+        element = place / push.windows * push.terms + i % push.terms;
+    } else {
+        window = push.first + i % push.windows;
+        element = i / push.windows;
+    }
     uint column = window % push.columns;
     uint row = window / push.columns;
-    uint element = i / push.windows;
     uint window_x = element % push.window_width;
     uint window_y = element / push.window_width % push.window_height;
     uint plane = element / push.window_width / push.window_height;

@@ -123,6 +123,82 @@ def test_torch_transforms_back(device, function, norm):
         near(program(x), both(x.double()).numpy(), 60)
 
 
+# Axes behind which are as many elements as products have columns: real and imaginary parts are then products of their own.
+
+BESIDE = {"rfft": lambda x, norm: torch.fft.rfft(x, dim=1, norm=norm),
+          "rfft filled": lambda x, norm: torch.fft.rfft(x, n=9, dim=1, norm=norm),
+          "rfft2": lambda x, norm: torch.fft.rfft2(x, dim=(1, 2), norm=norm),
+          "rfft2 cut": lambda x, norm: torch.fft.rfft2(x, s=(4, 5), dim=(2, 1), norm=norm),
+          "fft": lambda x, norm: torch.fft.fft(x, dim=2, norm=norm),
+          "fft2": lambda x, norm: torch.fft.fft2(x, dim=(1, 2), norm=norm),
+          "fft of complex": lambda x, norm: torch.fft.fft(torch.complex(x, x.flip(1)), dim=1, norm=norm),
+          "ifft": lambda x, norm: torch.fft.ifft(x, dim=1, norm=norm),
+          "ifft2 of complex": lambda x, norm: torch.fft.ifft2(torch.complex(x, x.flip(1)), dim=(1, 2), norm=norm),
+          "irfft": lambda x, norm: torch.fft.irfft(torch.complex(x, x.flip(2)), dim=1, norm=norm),
+          "irfft of real": lambda x, norm: torch.fft.irfft(x, n=11, dim=1, norm=norm),
+          "irfft2": lambda x, norm: torch.fft.irfft2(torch.complex(x, x.flip(2)), s=(7, 8), dim=(1, 2), norm=norm)}
+
+
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+@pytest.mark.parametrize("function", BESIDE.values(), ids=list(BESIDE))
+def test_torch_transforms_before_many_elements(device, function, norm):
+    x = torch.from_numpy(RNG.standard_normal((2, 6, 7, 65)).astype(np.float32))
+
+    def parts(x):
+        found = function(x, norm)
+        return torch.view_as_real(found.resolve_conj()) if found.is_complex() else found
+
+    with weft.from_torch(Function(parts), x, device) as program:
+        nodes = {node["op"] for node in program.config["nodes"]}
+        assert "matmul" in nodes and not nodes & {"permute", "rfft", "fft", "ifft", "irfft"}
+        for batch in (2, 3):
+            x = torch.from_numpy(RNG.standard_normal((batch, 6, 7, 65)).astype(np.float32))
+            near(program(x), parts(x.double()).numpy(), 42)
+
+
+def test_spectra_that_are_written_into(device):
+    """As FNO has it: some of the frequencies, by complex weights, among zeros."""
+    low, high = (torch.randn(3, 5, 4, 4, dtype=torch.cfloat) for _ in range(2))
+
+    def spectral(x):
+        found = torch.fft.rfft2(x)
+        y = torch.zeros(x.shape[0], 5, x.shape[2], x.shape[3] // 2 + 1, dtype=found.dtype)
+        y[:, :, :4, :4] = torch.einsum("bixy,ioxy->boxy", found[:, :, :4, :4], low.to(found.dtype))
+        y[:, :, -4:, :4] = torch.einsum("bixy,ioxy->boxy", found[:, :, -4:, :4], high.to(found.dtype))
+        return torch.fft.irfft2(y, s=x.shape[-2:])
+
+    x = torch.from_numpy(RNG.standard_normal((2, 3, 16, 15)).astype(np.float32))
+    with weft.from_torch(Function(spectral), x, device) as program:
+        near(program(x), spectral(x.double()).numpy(), 240)
+
+
+def test_parts_of_spectra_in_einsum(device):
+    """As AFNO has it: PyTorch makes views of the parts, as if they were dense."""
+    weight = torch.randn(4, 16, 16)
+
+    def mixed(x):
+        batch, height, width, channels = x.shape
+        found = torch.fft.rfft2(x, dim=(1, 2), norm="ortho").reshape(batch, height, width // 2 + 1, 4, 16)
+        y = torch.einsum("...bi,bio->...bo", found.real, weight.to(x.dtype))
+        y = torch.view_as_complex(torch.stack([y, found.imag], -1)).reshape(batch, height, width // 2 + 1, channels)
+        return torch.fft.irfft2(y, s=(height, width), dim=(1, 2), norm="ortho")
+
+    x = torch.from_numpy(RNG.standard_normal((2, 6, 7, 64)).astype(np.float32))
+    with weft.from_torch(Function(mixed), x, device) as program:
+        near(program(x), mixed(x.double()).numpy(), 42)
+
+
+@pytest.mark.parametrize("function", [
+    lambda z: torch.cat([z, z * 2], 1), lambda z: torch.stack([z, z * 2], 0), lambda z: torch.nn.functional.pad(z, (1, 2)),
+    lambda z: torch.fft.fftshift(z, dim=1), lambda z: torch.flip(z, (2,)), lambda z: z + torch.zeros_like(z)],
+    ids=["cat", "stack", "pad", "shift", "flip", "zeros"])
+def test_movements_of_spectra(device, function):
+    x = torch.from_numpy(RNG.standard_normal((2, 5, 12)).astype(np.float32))
+    moved = Function(lambda x: torch.view_as_real(function(torch.fft.rfft(x))))
+    with weft.from_torch(moved, x, device) as program:
+        near(program(x), moved(x.double()).numpy(), 12)
+
+
 @pytest.mark.parametrize("length", [4096, 5000])
 def test_long_transforms_have_no_matrices(device, tmp_path, length):
     x = torch.from_numpy(RNG.standard_normal((3, length)).astype(np.float32))

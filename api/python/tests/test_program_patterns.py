@@ -398,3 +398,52 @@ def test_what_only_looks_like_one(wrong):
     x = b.program.input("x", "f32", [2, 50])
     b.program.output("y", wrong(b, x))
     assert not {"hard_swish", "hard_sigmoid"} & {node.get("kind") for node in b.program.config()["nodes"]}
+
+
+# ---- movements that are none ----
+
+def ops_of(build, *shape):
+    b = Builder(Program())
+    x = b.program.input("x", "f32", shape)
+    b.program.output("y", build(b, x))
+    config = b.program.config()
+    given = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    found = program_reference.run(config, b.program.weights(), {"x": given})["y"]
+    return [node["op"] for node in config["nodes"]], found, given
+
+
+def test_all_slices_are_the_tensor():
+    def parts(b, x, order):
+        return b.affine(b.concat([b.slice(x, 1, start, count) for start, count in order], 1), 2.0, 0.0)
+
+    ops, y, x = ops_of(lambda b, x: parts(b, x, [(0, 2), (2, 1), (3, 1)]), 3, 4)
+    assert ops == ["affine"] and np.array_equal(y, 2 * x)
+    for order in ([(2, 2), (0, 2)], [(0, 2), (2, 1)], [(0, 2), (1, 2)]):
+        ops, y, x = ops_of(lambda b, x, order=order: parts(b, x, order), 3, 4)
+        assert "concat" in ops and np.array_equal(y, 2 * np.concatenate([x[:, a:a + n] for a, n in order], 1))
+
+
+def test_axes_of_one_element_move_for_nothing():
+    ops, y, x = ops_of(lambda b, x: b.affine(b.permute(x, [0, 3, 1, 2]), 2.0, 0.0), 3, 4, 5, 1)
+    assert "permute" not in ops and np.array_equal(y, 2 * x.transpose(0, 3, 1, 2))
+    ops, y, x = ops_of(lambda b, x: b.affine(b.permute(x, [0, 3, 2, 1]), 2.0, 0.0), 3, 4, 5, 1)
+    assert "permute" in ops and np.array_equal(y, 2 * x.transpose(0, 3, 2, 1))
+
+
+def test_an_element_of_a_permutation():
+    """Which the permutation of the others must not need."""
+    ops, y, x = ops_of(lambda b, x: b.select(b.permute(x, [0, 2, 3, 1]), -1, 1), 3, 2, 4, 5)
+    assert "permute" not in ops and np.array_equal(y, x[:, 1])
+    ops, y, x = ops_of(lambda b, x: b.select(b.permute(x, [2, 1, 0, 3]), 0, 1), 3, 2, 4, 5)
+    assert "permute" in ops and np.array_equal(y, x.transpose(2, 1, 0, 3)[1])
+
+
+def test_stacked_and_permuted():
+    def stacked(b, x, axes):
+        rows = [b.reshape(b.affine(x, scale, 0.0), [3, 4, 5, 1]) for scale in (1.5, 2.0)]
+        return b.affine(b.permute(b.concat(rows, -1), axes), 1.5, 0.0)
+
+    for axes, has_permute in (([0, 3, 1, 2], False), ([0, 3, 2, 1], True), ([1, 0, 2, 3], True)):
+        ops, y, x = ops_of(lambda b, x, axes=axes: stacked(b, x, axes), 3, 4, 5)
+        assert ("permute" in ops) is has_permute
+        assert np.array_equal(y, 1.5 * np.stack([1.5 * x, 2 * x], -1).transpose(axes))

@@ -64,6 +64,8 @@ def f32(value: Any, what: str) -> F32:
     import numpy as np
 
     array = _plain(value, what)
+    if array.dtype == np.float32 and array.flags.carray and type(array) is np.ndarray:
+        return array
     if array.dtype.kind not in "fiub":
         raise errors.InvalidArgument(f"{what}: expected numbers, found dtype {array.dtype}")
     return np.require(array, np.float32, ["C", "A"])

@@ -159,7 +159,7 @@ class Plan:
 def _point(tensor: Any, name: Any, array: Array) -> Any:
     """Makes a weft_host_tensor of an array, and gives what must stay until it was used."""
     tensor.name = name
-    tensor.data = ffi.cast("void *", array.ctypes.data)
+    tensor.data = ffi.from_buffer(array)
     tensor.bytes = array.nbytes
     return array
 

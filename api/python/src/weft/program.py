@@ -60,6 +60,8 @@ class Program(Model):
         """Inputs by name, in the order of positional arguments."""
         self.outputs = {port.name: port for port, is_output in ports if is_output}
         self._of_symbols: dict[tuple[int, ...], Plan] = {}
+        self._of_shapes: dict[tuple[tuple[int, ...], ...], tuple[int, ...]] = {}
+        """The symbols' values by the inputs' shapes, where nobody gave any."""
         largest = self.config.get(_program.LARGEST)
         self._largest = largest if isinstance(largest, int) else None
 
@@ -116,7 +118,19 @@ class Program(Model):
             raise errors.InvalidArgument(f"no array for the input {', '.join(missing)}")
         values = {name: _array.of(port.dtype, arrays[name], name) for name, port in self.inputs.items()}
         self._check_whole_numbers(values)
-        return self.plan_of(self.sizes([array.shape for array in values.values()], symbols)).run(values)
+        shapes = tuple(array.shape for array in values.values())
+        if symbols:
+            return self.plan_of(self.sizes(shapes, symbols)).run(values)
+        key = self._of_shapes.get(shapes)
+        plan = None if key is None else self._kept(key)
+        if plan is None:
+            sizes = self.sizes(shapes)
+            plan = self.plan_of(sizes)
+            with self._plans_lock:
+                while len(self._of_shapes) >= _MOST_PLANS:
+                    del self._of_shapes[next(iter(self._of_shapes))]
+                self._of_shapes[shapes] = tuple(sizes[name] for name in self.symbols)
+        return plan.run(values)
 
     def _check_whole_numbers(self, values: Mapping[str, Any]) -> None:
         most = self._largest
@@ -126,6 +140,15 @@ class Program(Model):
                 raise errors.InvalidArgument(
                     f"{name}: expected whole numbers from {-most} to {most}, found {array.min()} … {array.max()}: what the "
                     "program computes of them has 64 bits in the model that it was made of, and 32 here")
+
+    def _kept(self, key: tuple[int, ...]) -> Plan | None:
+        """The plan for such values of the symbols, the newest from now on; None where there is none."""
+        with self._plans_lock:
+            plan = self._of_symbols.pop(key, None)
+            if plan is None or plan.handle.pointer is None or plan.device is not self.device:
+                return None
+            self._of_symbols[key] = plan
+            return plan
 
     def sizes(self, shapes: Any, symbols: Mapping[str, int] | None = None) -> dict[str, int]:
         """The symbols' values by the shapes of all inputs, in order."""
@@ -139,11 +162,9 @@ class Program(Model):
         """A plan for one value of each symbol. The newest ones are kept."""
         values = _c_symbols(self.symbols, symbols)
         key = tuple(symbol.value for symbol in values)
-        with self._plans_lock:
-            plan = self._of_symbols.pop(key, None)
-            if plan is not None and plan.handle.pointer is not None and plan.device is self.device:
-                self._of_symbols[key] = plan
-                return plan
+        kept = self._kept(key)
+        if kept is not None:
+            return kept
         device = self.device
         named = ffi.new("weft_symbol[]", [symbol for symbol in values if symbol.name])
         with self._handle.lock, device.handle.lock:

@@ -64,12 +64,15 @@ class Builder:
             found = self.program.constant(x.array.transpose(axes))
             found.transpose_of = x if axes == [1, 0] else None
             return found
+        parts = _stacked_last(x)
+        if parts is not None and axes[-1] != x.rank - 1 and _keeps_order(parts[0], axes):  # whole rows are joined, then
+            return self.concat([self.permute(part, axes) for part in parts], axes.index(x.rank - 1))
         if x.node is not None and x.node.op == "permute":
             first = x.node.fields["axes"]
             assert x.node.inputs[0] is not None
             return self.permute(x.node.inputs[0], [first[axis] for axis in axes])
         shape = [x.shape[axis] for axis in axes]
-        if all(extent == 1 for at, extent in enumerate(x.shape) if axes[at] != at):
+        if _keeps_order(x, axes):
             return self.reshape(x, shape)
         return self.program.node("permute", [x], x.dtype, shape, axes=axes)
 
@@ -90,6 +93,11 @@ class Builder:
         known = windows.without_padding(self, x, axis, count) if (start, step) == (0, 1) else None
         if known is not None:
             return known
+        if count == 1 and x.node is not None and x.node.op == "permute":
+            axes, source = x.node.fields["axes"], x.node.inputs[0]
+            assert source is not None
+            if _keeps_order(source, [one for one in axes if one != axes[axis]]):  # nothing else needs the permutation
+                return self.permute(self.slice(source, axes[axis], start, 1), axes)
         shape = [*x.shape[:axis], count, *x.shape[axis + 1:]]
         return self.program.node("slice", [x], x.dtype, shape, axis=axis, start=start, count=count, step=step)
 
@@ -115,6 +123,9 @@ class Builder:
         known = rotary.of_first_channels(self, parts) if axis == parts[0].rank - 1 else None
         if known is not None:
             return known
+        whole = _whole_of(parts, axis)
+        if whole is not None:
+            return whole
         total: Extent = 0
         for part in parts:
             total = total + part.shape[axis]
@@ -336,7 +347,7 @@ class Builder:
         b, transpose_b = _untransposed(b)
         batch = broadcast(a.shape[:-2], b.shape[:-2])
         if b.rank > 2 or (a.rank == 2 and batch):
-            a = self.expand(a, [*batch, *a.shape[-2:]]) if a.rank > 2 or batch else a
+            a = self.expand(a, [*batch, *a.shape[-2:]]) if a.rank > 2 else a  # one matrix is there for all
             b = self.expand(b, [*batch, *b.shape[-2:]])
         rows = a.shape[-1 if transpose_a else -2]
         columns = b.shape[-2 if transpose_b else -1]
@@ -387,6 +398,33 @@ class Builder:
         """Softmax attention of [B, n, heads · d], [B, m, kv_heads · d] twice."""
         return self.program.node("attention", [q, k, v, None, bias], "f32", q.shape, heads=heads,
                                  kv_heads=kv_heads, causal=causal, scale=scale)
+
+
+def _keeps_order(x: Value, axes: Sequence[int]) -> bool:
+    """Whether elements lie as before with these axes of x in that order: only axes of one element move."""
+    longer = [axis for axis in axes if x.shape[axis] != 1]
+    return longer == sorted(longer)
+
+
+def _stacked_last(x: Value) -> list[Value] | None:
+    """What was stacked along the last axis, if x is that."""
+    if x.node is None or x.node.op != "concat" or x.node.fields["axis"] != x.rank - 1:
+        return None
+    parts = [part for part in x.node.inputs if part is not None and part.shape[-1] == 1]
+    return parts if len(parts) == len(x.node.inputs) else None
+
+
+def _whole_of(parts: Sequence[Value], axis: int) -> Value | None:
+    """The tensor of which the parts are all slices along an axis, in order."""
+    nodes = [part.node for part in parts]
+    source = nodes[0].inputs[0] if nodes[0] is not None and nodes[0].op == "slice" else None
+    at: Extent = 0
+    for node in nodes:
+        if node is None or node.op != "slice" or node.inputs[0] is not source or node.fields["axis"] != axis or (
+                node.fields["start"] != at or node.fields["step"] != 1):
+            return None
+        at = at + node.fields["count"]
+    return source if source is not None and source.shape[axis] == at else None
 
 
 def within_bits(b: Builder, x: Value, bits: int, sign: int) -> Value:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,6 +133,9 @@ def _slice(r: Reader, x: Any, axis: int = 0, start: Any = None, end: Any = None,
         found = _causal_convolution(r, *convolved, count)
         if found is not None:
             return found
+    if isinstance(x, WholePair):
+        shape = [*x.shape[:axis], count, *x.shape[axis + 1:]]
+        return WholePair(r.build, lambda: r.build.slice(x.whole(r.build), axis, first, count, step), shape)
     return _each(r, x, lambda part: r.build.slice(part, axis, first, count, step))
 
 
@@ -195,17 +198,24 @@ def _imaginary(r: Reader, x: Any) -> Value:
     return complex_of(r, x).imaginary
 
 
+def _joined(r: Reader, parts: Sequence[Any], join: Callable[[list[Value]], Value]) -> Any:
+    """Of both parts, where the result is complex."""
+    if r.dtype.is_complex:
+        pairs = [complex_of(r, part) for part in parts]
+        return pair_of(join([pair.real for pair in pairs]), join([pair.imaginary for pair in pairs]))
+    return join([r.value(part, r.kind) for part in parts])
+
+
 @row("aten.cat.default", "aten.concat.default", moves=True)
 def _cat(r: Reader, parts: list[Any], axis: int = 0) -> Any:
-    kind = r.kind
-    return r.build.concat([r.value(part, kind) for part in parts], resolved(axis, len(r.shape)))
+    return _joined(r, parts, lambda values: r.build.concat(values, resolved(axis, len(r.shape))))
 
 
 @row("aten.stack.default", moves=True)
 def _stack(r: Reader, parts: list[Any], axis: int = 0) -> Any:
-    kind, axis = r.kind, resolved(axis, len(r.shape))
-    values = [r.value(part, kind) for part in parts]
-    return r.build.concat([r.build.reshape(value, [*value.shape[:axis], 1, *value.shape[axis:]]) for value in values], axis)
+    axis = resolved(axis, len(r.shape))
+    return _joined(r, parts, lambda values: r.build.concat(
+        [r.build.reshape(value, [*value.shape[:axis], 1, *value.shape[axis:]]) for value in values], axis))
 
 
 @row("aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default", "aten.unsafe_split.Tensor", "aten.split.sizes",
@@ -252,15 +262,21 @@ def _repeat_interleave(r: Reader, x: Any, times: Any, axis: int | None = None, *
 
 
 @row("aten.constant_pad_nd.default", "aten.pad.default", moves=True)
-def _pad(r: Reader, x: Any, pads: list[Any], mode: Any = "constant", value: Any = None) -> Value:
+def _pad(r: Reader, x: Any, pads: list[Any], mode: Any = "constant", value: Any = None) -> Any:
     if isinstance(mode, (int, float)):
         mode, value = "constant", mode
+    if isinstance(x, Pair) and mode == "constant" and not value:
+        return _each(r, x, lambda part: _padded(r, part, pads, 0))
     found = r.value(x)
     if mode != "constant":
         return _padded_by_own(r, found, pads, mode)
+    return _padded(r, found, pads, number_of(value or 0, r.dtype))
+
+
+def _padded(r: Reader, x: Value, pads: Sequence[Any], value: float) -> Value:
     for at in range(len(pads) // 2):
-        found = r.build.pad(found, -1 - at, r.extent(pads[2 * at]), r.extent(pads[2 * at + 1]), number_of(value or 0, r.dtype))
-    return found
+        x = r.build.pad(x, -1 - at, r.extent(pads[2 * at]), r.extent(pads[2 * at + 1]), value)
+    return x
 
 
 _MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
@@ -312,12 +328,14 @@ def _meshgrid(r: Reader, parts: list[Any], indexing: str = "ij", **_: Any) -> li
 
 
 @row("aten.flip.default", moves=True)
-def _flip(r: Reader, x: Any, axes: list[int]) -> Value:
-    value = r.value(x)
-    for axis in axes:
-        extent = value.shape[resolved(axis, value.rank)]
-        value = r.build.slice(value, axis, extent - 1, extent, -1)
-    return value
+def _flip(r: Reader, x: Any, axes: list[int]) -> Any:
+    def flipped(value: Value) -> Value:
+        for axis in axes:
+            extent = value.shape[resolved(axis, value.rank)]
+            value = r.build.slice(value, axis, extent - 1, extent, -1)
+        return value
+
+    return _each(r, x, flipped)
 
 
 def _rolled(r: Reader, value: Value, shift: Any, axis: int) -> Value:
@@ -331,13 +349,14 @@ def _rolled(r: Reader, value: Value, shift: Any, axis: int) -> Value:
 
 
 @row("aten.roll.default", moves=True)
-def _roll(r: Reader, x: Any, shifts: list[Any], axes: Sequence[int] = ()) -> Value:
-    value = r.value(x)
-    if not axes:  # as one row
-        value, axes = r.build.reshape(value, [-1]), [0]
-    for shift, axis in zip(shifts, axes):
-        value = _rolled(r, value, shift, resolved(axis, value.rank))
-    return r.build.reshape(value, r.shape)
+def _roll(r: Reader, x: Any, shifts: list[Any], axes: Sequence[int] = ()) -> Any:
+    def rolled(value: Value) -> Value:
+        value = value if axes else r.build.reshape(value, [-1])  # as one row
+        for shift, axis in zip(shifts, axes or [0]):
+            value = _rolled(r, value, shift, resolved(axis, value.rank))
+        return r.build.reshape(value, r.shape)
+
+    return _each(r, x, rolled)
 
 
 @row("aten.diagonal.default", moves=True)
@@ -426,7 +445,9 @@ def _ones(r: Reader, *_: Any, **__: Any) -> Value:
 @row("aten.zeros.default", "aten.new_zeros.default", "aten.zeros_like.default", "aten.empty.memory_format",
      "aten.empty_like.default", "aten.empty_permuted.default", "aten.empty_strided.default", "aten.new_empty.default",
      "aten.new_empty_strided.default", moves=True)
-def _zeros(r: Reader, *_: Any, **__: Any) -> Value:
+def _zeros(r: Reader, *_: Any, **__: Any) -> Any:
+    if r.dtype.is_complex:
+        return complex_of(r, r.build.full(r.shape, 0.0, "f32"))
     return r.build.full(r.shape, 0, r.kind)
 
 

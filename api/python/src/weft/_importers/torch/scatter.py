@@ -13,7 +13,8 @@ from ..program.ops import broadcast
 from ..program.program import Value, resolved
 from ..program.scatter import largest, scatter_elements, scatter_rows
 from ..program.sizes import product
-from .reader import Reader, row
+from .movement import complex_of
+from .reader import Reader, pair_of, row
 from .types import Refused
 
 _REDUCTIONS = {"add": "add", "sum": "add", "multiply": "mul", "prod": "mul", "amax": "max", "amin": "min"}
@@ -109,8 +110,16 @@ def _index_add(r: Reader, x: Any, axis: int, indices: Any, updates: Any, alpha: 
 
 
 @row("aten.slice_scatter.default", "aten.select_scatter.default")
-def _slice_scatter(r: Reader, x: Any, updates: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Value:
-    b, value, new = r.build, r.operand(x), r.operand(updates)
+def _slice_scatter(r: Reader, x: Any, updates: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    if r.dtype.is_complex:
+        whole, part = complex_of(r, x), complex_of(r, updates)
+        return pair_of(_with_slice(r, whole.real, part.real, axis, start, step),
+                       _with_slice(r, whole.imaginary, part.imaginary, axis, start, step))
+    return _with_slice(r, r.operand(x), r.operand(updates), axis, start, step)
+
+
+def _with_slice(r: Reader, value: Value, new: Value, axis: int, start: Any, step: int) -> Value:
+    b = r.build
     axis = resolved(axis, value.rank)
     if "select" in str(r.node.target):
         first = r.extent(start)
