@@ -167,11 +167,11 @@ static void resources(void **state) {
     }
     machine_run(m, "buffer_load_dword v20, v5, s[0:3], 0 offen offset:16\n"
                    "buffer_load_dwordx2 v[21:22], off, s[0:3], s9 offset:4\n"
-                   "buffer_load_b32 v23, v5, s[0:3], s9 offen glc\n"
-                   "buffer_store_dword v6, v5, s[0:3], 4 offen offset:64");
+                   "buffer_load_b32 v23, v5, s[0:3], s9 offen glc");
     assert_int_equal(m->wave.v[20][3], word_at(m->memory, 64 + 12 + 16));
     assert_int_equal(m->wave.v[22][7], word_at(m->memory, 64 + 8 + 4 + 4));
     assert_int_equal(m->wave.v[23][31], word_at(m->memory, 64 + 8 + 124));
+    machine_run(m, "buffer_store_dword v6, v5, s[0:3], 4 offen offset:64");
     assert_int_equal(word_at(m->memory, 64 + 4 + 64 + 4 * 31), 131);
     m->wave.v[7][0] = 0xfffffffc; /* -4 */
     m->wave.s[AMD_EXEC] = 1;
