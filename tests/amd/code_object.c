@@ -251,7 +251,7 @@ bool amd_program_load(struct amd_program *program, const struct amd_gpu *gpu, co
     struct file file;
     char descriptor[64];
     size_t at = 0, entry = 0;
-    *program = (struct amd_program){.gpu = gpu};
+    *program = (struct amd_program){.gpu = gpu, .address = AMD_ADDRESS(AMD_REGION_PROGRAM)};
     (void)snprintf(descriptor, sizeof descriptor, "%s.kd", name);
     if (!open_file(&file, elf, size, error) || !place(program, &file, error) ||
         !relocate(program, &file, error)) {

@@ -19,6 +19,8 @@ bool amd_metadata_read(struct amd_program *program, const uint8_t *bytes, size_t
 
 /** Decodes the code from `from` to `to`, in bytes; instructions are added to those before. */
 bool amd_decode(struct amd_program *program, size_t from, size_t to, char error[AMD_TEXT]);
+/** Decodes code at the begin of the program's bytes, of which nobody says how long it is: `most` at most; *end is where it ended. */
+bool amd_decode_open(struct amd_program *program, size_t most, size_t *end, char error[AMD_TEXT]);
 /** When all is decoded: finds where branches lead. */
 bool amd_decode_end(struct amd_program *program, char error[AMD_TEXT]);
 

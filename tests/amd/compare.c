@@ -66,6 +66,14 @@ static inline uint32_t class_of(uint32_t bits) {
 }
 AMD_EACH(class_f32, to[i] = (class_of(a[i]) & b[i]) != 0)
 
+/* Of 16 bits: exponent, mantissa and the bit of quiet NaNs where those of 32 have them; a subnormal stays one. */
+static inline uint32_t widened(uint32_t half) {
+    const uint32_t sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31u, rest = half & 0x3ffu;
+    const uint32_t wide = exponent == 31 ? 255 : exponent == 0 ? 0 : exponent + 112;
+    return sign | wide << 23 | rest << 13;
+}
+AMD_EACH(class_f16, to[i] = (class_of(widened(a[i])) & b[i]) != 0)
+
 /* ---- running them ---- */
 
 enum { WRITES_EXEC = 1 };
@@ -152,5 +160,6 @@ const struct amd_operation amd_compare_operations[] = {
     FLOAT_ROWS(f32, 1, 32),
     FLOAT_ROWS(f64, 2, 64),
     ROW("class_f32", class_f32, 1, 32),
+    ROW("class_f16", class_f16, 1, 16),
     {"v_cndmask_b32", run_choose, 0, 1, {1, 1, 0}, 32, 0},
     {0}};

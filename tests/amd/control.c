@@ -54,18 +54,18 @@ static void run_branch(struct amd_wave *wave, const struct amd_instruction *inst
 
 /* ---- addresses of code ---- */
 
-static uint64_t address_behind(const struct amd_instruction *instruction) {
-    return AMD_ADDRESS(AMD_REGION_PROGRAM) +
-           (uint64_t)(instruction->place + instruction->words) * 4;
+static uint64_t address_behind(const struct amd_wave *wave,
+                               const struct amd_instruction *instruction) {
+    return wave->program->address + (uint64_t)(instruction->place + instruction->words) * 4;
 }
 
 static void run_get_place(struct amd_wave *wave, const struct amd_instruction *instruction) {
-    amd_scalar_write(wave, &instruction->operands[0], address_behind(instruction), 2);
+    amd_scalar_write(wave, &instruction->operands[0], address_behind(wave, instruction), 2);
 }
 
 static void jump(struct amd_wave *wave, uint64_t address) {
-    const uint64_t word = (address - AMD_ADDRESS(AMD_REGION_PROGRAM)) / 4;
     const struct amd_program *program = wave->program;
+    const uint64_t word = (address - program->address) / 4;
     if (address % 4 != 0 || word >= program->code_size / 4 ||
         program->of_word[word] == UINT32_MAX) {
         amd_fail(wave, "a jump to %#llx, where there is no instruction",
@@ -81,7 +81,7 @@ static void run_jump(struct amd_wave *wave, const struct amd_instruction *instru
 
 static void run_call(struct amd_wave *wave, const struct amd_instruction *instruction) {
     const uint64_t address = amd_scalar_read(wave, &instruction->operands[1], 2);
-    amd_scalar_write(wave, &instruction->operands[0], address_behind(instruction), 2);
+    amd_scalar_write(wave, &instruction->operands[0], address_behind(wave, instruction), 2);
     jump(wave, address);
 }
 
@@ -191,6 +191,32 @@ static void run_load(struct amd_wave *wave, const struct amd_instruction *instru
     memcpy(&wave->s[to->index], bytes, 4 * (size_t)words);
 }
 
+/* "S_BUFFER_LOAD: as S_LOAD, of a buffer resource": its words that begin behind the buffer read 0. */
+static void run_buffer_load(struct amd_wave *wave, const struct amd_instruction *instruction) {
+    const struct amd_operand *to = &instruction->operands[0], *by = &instruction->operands[2];
+    const uint32_t words = (uint32_t)instruction->operation->detail;
+    struct amd_resource resource;
+    if (!amd_resource_read(wave, &resource, &instruction->operands[1])) {
+        return;
+    }
+    if (to->kind != AMD_SCALAR || to->index + words > AMD_VCC + 2u) {
+        amd_fail(wave, "%s into what is no scalar register", instruction->operation->name);
+        return;
+    }
+    const uint64_t more =
+        by->kind == AMD_CONSTANT ? (uint64_t)by->integer : amd_scalar_read(wave, by, 1);
+    const uint64_t offset = (more + (uint64_t)(int64_t)instruction->with.offset) & ~UINT64_C(3);
+    for (uint32_t i = 0; i < words && !wave->done; i++) {
+        const uint64_t at = offset + 4 * (uint64_t)i;
+        const uint8_t *bytes =
+            at + 4 <= resource.bytes ? amd_memory_at(wave, resource.base + at, 4, false) : NULL;
+        wave->s[to->index + i] = 0;
+        if (bytes) {
+            memcpy(&wave->s[to->index + i], bytes, 4);
+        }
+    }
+}
+
 /* ---- scalar registers by M0 ---- */
 
 enum { FROM_M0 = 1, TO_M0 = 2, WIDE = 4 };
@@ -261,6 +287,11 @@ const struct amd_operation amd_control_operations[] = {
     ROW("s_load_dwordx4", run_load, 4),
     ROW("s_load_dwordx8", run_load, 8),
     ROW("s_load_dwordx16", run_load, 16),
+    ROW("s_buffer_load_dword", run_buffer_load, 1),
+    ROW("s_buffer_load_dwordx2", run_buffer_load, 2),
+    ROW("s_buffer_load_dwordx4", run_buffer_load, 4),
+    ROW("s_buffer_load_dwordx8", run_buffer_load, 8),
+    ROW("s_buffer_load_dwordx16", run_buffer_load, 16),
     ROW("s_movrels_b32", run_relative, FROM_M0),
     ROW("s_movreld_b32", run_relative, TO_M0),
     ROW("s_movrels_b64", run_relative, FROM_M0 | WIDE),

@@ -67,16 +67,55 @@ static bool add_text(struct amd_program *program, char *text, size_t at, size_t 
            add_line(program, second + strlen(" :: "), at, size, false, error);
 }
 
-bool amd_decode(struct amd_program *program, size_t from, size_t to, char error[AMD_TEXT]) {
-    char text[512];
+/* Branches count words from the instruction behind them, in 16 bits with a sign. */
+static bool is_branch(const struct amd_instruction *instruction) {
+    return strncmp(instruction->operation->name, "s_branch", 8) == 0 ||
+           strncmp(instruction->operation->name, "s_cbranch", 9) == 0;
+}
+
+static int64_t target_of(const struct amd_instruction *instruction) {
+    return (int64_t)instruction->place + instruction->words +
+           (int16_t)instruction->operands[0].integer;
+}
+
+/* RDNA runs waves of 64, too, whose masks are pairs of registers. */
+static LLVMDisasmContextRef open_reader(const struct amd_program *program, char error[AMD_TEXT]) {
     (void)pthread_once(&once, begin);
+    const struct amd_gpu *own = amd_gpu_find(program->gpu->name);
+    const bool is_wider = own && own->wave_size < program->gpu->wave_size;
     LLVMDisasmContextRef reader =
-        LLVMCreateDisasmCPU(TRIPLE, program->gpu->name, NULL, 0, NULL, NULL);
-    bool decodes = reader != NULL;
-    if (!decodes) {
+        is_wider
+            ? LLVMCreateDisasmCPUFeatures(TRIPLE, program->gpu->name,
+                                          "-wavefrontsize32,+wavefrontsize64", NULL, 0, NULL, NULL)
+            : LLVMCreateDisasmCPU(TRIPLE, program->gpu->name, NULL, 0, NULL, NULL);
+    if (!reader) {
         (void)snprintf(error, AMD_TEXT, "LLVM has no disassembler for %s", program->gpu->name);
     }
-    while (decodes && from < to) {
+    return reader;
+}
+
+/* Where nobody says where the code ends: behind an s_endpgm that no branch goes past. */
+static bool is_end(const struct amd_program *program, size_t first) {
+    const struct amd_instruction *last = &program->instructions[program->count - 1];
+    int64_t farthest = 0;
+    if (strcmp(last->operation->name, "s_endpgm") != 0) {
+        return false;
+    }
+    for (size_t i = first; i < program->count; i++) {
+        const struct amd_instruction *instruction = &program->instructions[i];
+        const int64_t target = is_branch(instruction) ? target_of(instruction) : 0;
+        farthest = target > farthest ? target : farthest;
+    }
+    return farthest <= (int64_t)last->place + last->words - 1;
+}
+
+static bool decode(struct amd_program *program, size_t from, size_t to, size_t *end,
+                   char error[AMD_TEXT]) {
+    const size_t first = program->count;
+    char text[512];
+    LLVMDisasmContextRef reader = open_reader(program, error);
+    bool decodes = reader != NULL, ends = false;
+    while (decodes && !ends && from < to) {
         const size_t size = LLVMDisasmInstruction(reader, program->bytes + from, to - from, from,
                                                   text, sizeof text);
         if (size < 4 || size % 4 != 0) {
@@ -85,7 +124,11 @@ bool amd_decode(struct amd_program *program, size_t from, size_t to, char error[
         } else {
             decodes = add_text(program, text, from, size, error);
             from += size;
+            ends = decodes && end && is_end(program, first);
         }
+    }
+    if (end) {
+        *end = from;
     }
     if (reader) {
         LLVMDisasmDispose(reader);
@@ -93,10 +136,12 @@ bool amd_decode(struct amd_program *program, size_t from, size_t to, char error[
     return decodes;
 }
 
-/* Branches count words from the instruction behind them, in 16 bits with a sign. */
-static bool is_branch(const struct amd_instruction *instruction) {
-    return strncmp(instruction->operation->name, "s_branch", 8) == 0 ||
-           strncmp(instruction->operation->name, "s_cbranch", 9) == 0;
+bool amd_decode(struct amd_program *program, size_t from, size_t to, char error[AMD_TEXT]) {
+    return decode(program, from, to, NULL, error);
+}
+
+bool amd_decode_open(struct amd_program *program, size_t most, size_t *end, char error[AMD_TEXT]) {
+    return decode(program, 0, most, end, error);
 }
 
 bool amd_decode_end(struct amd_program *program, char error[AMD_TEXT]) {
@@ -106,8 +151,7 @@ bool amd_decode_end(struct amd_program *program, char error[AMD_TEXT]) {
         if (!is_branch(instruction)) {
             continue;
         }
-        const int64_t word = (int64_t)instruction->place + instruction->words +
-                             (int16_t)instruction->operands[0].integer;
+        const int64_t word = target_of(instruction);
         if (instruction->operands[0].kind != AMD_CONSTANT || word < 0 || word >= words ||
             program->of_word[word] == UINT32_MAX) {
             (void)snprintf(error, AMD_TEXT, "%s leads to no instruction",

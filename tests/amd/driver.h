@@ -54,7 +54,4 @@ extern pthread_mutex_t amd_lock;
 const struct amd_gpu *amd_driver_gpu(void);
 bool amd_driver_breaks(const char *rule);
 
-/** Adds a kernel's counts to what is written at the end. */
-void amd_counts_add(const struct amd_program *program, const uint64_t *counts);
-
 #endif

@@ -35,6 +35,7 @@ struct amd_gpu {
     const char *name;   /* LLVM's, such as "gfx1030" */
     uint32_t wave_size; /* invocations of a wave */
     bool packed_ids;    /* v0 has all three local ids, of ten bits each */
+    bool wave_ids;      /* a workgroup's information has the wave's number from bit 20 on, too */
 };
 
 /** Null for a name that is no GPU here. */
@@ -83,6 +84,8 @@ struct amd_modifiers {
     uint16_t lanes;               /* DPP's control */
     uint8_t row_mask, bank_mask;
     bool bound_zero;
+    uint8_t
+        signed_ones; /* of v_dot4_i32_iu8: bit 0, the first factor's bytes have signs; bit 1, the second's */
 };
 
 struct amd_wave;
@@ -137,6 +140,7 @@ struct amd_program {
     const struct amd_gpu *gpu;
     uint8_t *bytes; /* of the region */
     size_t size, code_size;
+    uint64_t address; /* of the region, as the code sees it */
     struct amd_instruction *instructions;
     uint32_t count;
     uint32_t *of_word; /* instruction at a word of the code, or UINT32_MAX */
@@ -182,8 +186,15 @@ enum { AMD_REGION_PROGRAM = 1, AMD_REGION_ARGUMENTS = 2, AMD_REGION_BUFFERS = 3 
 struct amd_dispatch {
     const struct amd_program *program;
     struct amd_region regions[AMD_REGIONS];
+    /* In place of the regions, where a GPU's whole memory is there: null for bytes that are not. */
+    uint8_t *(*memory)(void *user, uint64_t address, uint32_t size);
+    void *memory_user;
+    const uint32_t *user; /* what the first scalar registers begin with, or null: AMDGPUUsage's */
+    uint32_t first[3];    /* workgroup; those before it are left out */
     uint32_t groups[3];
-    int32_t side;          /* of approximate results, as in struct amd_mode */
+    uint32_t last_size
+        [3];      /* invocations of the last groups along each axis; 0: as many as of the others */
+    int32_t side; /* of approximate results, as in struct amd_mode */
     bool tiny_before;      /* results are judged subnormal before they are rounded, not after */
     bool keeps_subnormals; /* a rule broken on purpose: whatever the kernel says */
     bool last_first;       /* waves run in reverse order between barriers */
@@ -193,6 +204,9 @@ struct amd_dispatch {
 
 /** Runs all groups; false with a message. */
 bool amd_dispatch_run(struct amd_dispatch *dispatch);
+
+/** counts.c: adds a program's counts to what WEFT_AMD_COUNTS gets at the end. */
+void amd_counts_add(const struct amd_program *program, const uint64_t *counts);
 
 struct amd_wave {
     uint32_t s[AMD_SCALARS];
@@ -211,7 +225,8 @@ struct amd_wave {
     uint32_t local_size;
     uint8_t *private_bytes; /* private_size bytes of each lane */
     uint32_t private_size;
-    uint32_t number; /* in the workgroup */
+    uint32_t number;  /* in the workgroup */
+    uint32_t size[3]; /* of the workgroup */
     uint32_t vgprs;
     struct amd_dispatch *dispatch;
     const struct amd_program *program;
@@ -254,6 +269,14 @@ void amd_vector_write(struct amd_wave *wave, const struct amd_instruction *instr
                       const struct amd_operand *operand, const uint32_t *values, uint32_t words);
 /** The register of an operand whose lanes are written one by one; null with a failure. */
 uint32_t *amd_vector_row(struct amd_wave *wave, const struct amd_operand *operand, uint32_t words);
+
+/** A buffer resource, of four scalar registers. */
+struct amd_resource {
+    uint64_t base, bytes;
+};
+/** False with a failure, where it has a stride, is swizzled, or adds the lane's number. */
+bool amd_resource_read(struct amd_wave *wave, struct amd_resource *resource,
+                       const struct amd_operand *operand);
 
 /** Bytes of the GPU's memory; null with a failure where they are outside. */
 uint8_t *amd_memory_at(struct amd_wave *wave, uint64_t address, uint32_t size, bool writes);

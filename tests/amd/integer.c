@@ -195,6 +195,34 @@ bool amd_saturate(uint32_t *to, const uint32_t *a, const uint32_t *b, uint32_t n
 
 /* ---- table ---- */
 
+static int32_t byte_of(uint32_t word, uint32_t which, bool is_signed) {
+    const uint32_t byte = word >> (8 * which) & 0xffu;
+    return is_signed ? (int8_t)byte : (int32_t)byte;
+}
+
+/* V_DOT4_I32_IU8: D = S0.byte[0] * S1.byte[0] + ... + S2; NEG[0] and NEG[1] say which factors have signs. */
+static void run_mixed_dot(struct amd_wave *wave, const struct amd_instruction *instruction) {
+    const uint32_t signs = instruction->with.signed_ones;
+    uint32_t rooms[3][AMD_LANES], to[AMD_LANES];
+    const uint32_t *from[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        from[i] = amd_vector_read(wave, instruction, i + 1, 1, 0, rooms[i], i);
+    }
+    if (instruction->with.clamp) {
+        amd_fail(wave, "%s with clamp", instruction->operation->name);
+    }
+    for (uint32_t i = 0; !wave->done && i < wave->lanes; i++) {
+        to[i] = from[2][i];
+        for (uint32_t b = 0; b < 4; b++) {
+            to[i] += (uint32_t)(byte_of(from[0][i], b, (signs & 1u) != 0) *
+                                byte_of(from[1][i], b, (signs & 2u) != 0));
+        }
+    }
+    if (!wave->done) {
+        amd_vector_write(wave, instruction, &instruction->operands[0], to, 1);
+    }
+}
+
 #define ROW(name, lanes, count) \
     { name, amd_run_vector, lanes, 1, {1, (count) > 1, (count) > 2}, 0, 0 }
 #define ROW_CLAMPED(name, lanes, how) \
@@ -278,6 +306,7 @@ const struct amd_operation amd_integer_operations[] = {
     ROW("v_dot2_u32_u16", dot2_u32_u16, 3),
     ROW("v_dot4_i32_i8", dot4_i32_i8, 3),
     ROW("v_dot4_u32_u8", dot4_u32_u8, 3),
+    {"v_dot4_i32_iu8", run_mixed_dot, 0, 1, {1, 1, 1}, 0, 0},
     {"v_dot4c_i32_i8", amd_run_accumulate, dot4_i32_i8, 1, {1, 1, 1}, 0, 0},
     ROW("v_add_u16", add_u16, 2),
     ROW("v_sub_u16", sub_u16, 2),

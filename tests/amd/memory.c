@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of the device (global_, flat_) and of invocations (scratch_, and buffer_ with the descriptor of private memory that a wave begins
- * with). Each lane's address is checked.
+ * Memory of the device (global_, flat_, and buffer_ with a resource) and of invocations (scratch_, and buffer_ with the descriptor of private
+ * memory that a wave begins with). Each lane's address is checked.
  */
 #include <string.h>
 
@@ -49,13 +49,10 @@ static uint8_t *private_at(struct amd_wave *wave, uint64_t at, uint32_t size, ui
     return wave->private_bytes + (size_t)wave->private_size * lane + at;
 }
 
-/* The descriptor's base is that of the wave's private memory: nothing else has one here. */
+/* Whether the descriptor's base is that of the wave's private memory. */
 static bool is_private(struct amd_wave *wave, const struct amd_operand *descriptor) {
     const uint64_t low = amd_scalar_read(wave, descriptor, 2) & UINT64_C(0xffffffffffff);
-    if (low != AMD_SCRATCH_ADDRESS + (uint64_t)wave->number * AMD_SCRATCH_STEP) {
-        amd_fail(wave, "a buffer that is not private memory");
-    }
-    return !wave->done;
+    return low == AMD_SCRATCH_ADDRESS + (uint64_t)wave->number * AMD_SCRATCH_STEP;
 }
 
 /* What an address of private memory has beside the lane's own part. A stack's pointer counts the bytes of all lanes. */
@@ -85,20 +82,38 @@ static bool has_registers(struct amd_wave *wave, const struct parts *parts, bool
 
 /* ---- running them ---- */
 
-enum space { GLOBAL, SCRATCH, BUFFER };
+enum space { GLOBAL, SCRATCH, BUFFER /* private memory, by a descriptor */, RESOURCE };
+
+/*
+ * "Raw buffer: out of range if the offset is not below the records". The offset is a sum of 32 bits that wraps: ACO moves constants from a
+ * register into the instruction, whatever the register has. Hardware reads zeros there, and writes nothing: here, that is an error.
+ */
+static uint8_t *resource_at(struct amd_wave *wave, const struct amd_resource *resource,
+                            uint64_t offset, uint32_t size, bool writes) {
+    if (offset > resource->bytes || resource->bytes - offset < size) {
+        amd_fail(wave, "%u bytes at %#llx of a buffer of %#llx", size, (unsigned long long)offset,
+                 (unsigned long long)resource->bytes);
+        return NULL;
+    }
+    return amd_memory_at(wave, resource->base + offset, size, writes);
+}
 
 /* Null with a failure. */
 static uint8_t *bytes_of(struct amd_wave *wave, const struct amd_instruction *instruction,
-                         const struct parts *parts, uint64_t base, enum space space,
+                         const struct parts *parts, const struct amd_resource *at, enum space space,
                          uint32_t lane) {
     const uint32_t detail = (uint32_t)instruction->operation->detail, size = AMD_BYTES(detail);
-    const uint64_t offset = (uint64_t)(int64_t)instruction->with.offset;
+    const uint64_t offset = (uint64_t)(int64_t)instruction->with.offset, base = at->base;
+    const bool writes = (detail & AMD_STORES) != 0 || AMD_ATOMIC(detail) != 0;
     if (space == GLOBAL) {
-        return amd_memory_at(wave, global_address(wave, parts, base, lane) + offset, size,
-                             (detail & AMD_STORES) != 0 || AMD_ATOMIC(detail) != 0);
+        return amd_memory_at(wave, global_address(wave, parts, base, lane) + offset, size, writes);
     }
     const bool by_lane = parts->address->kind == AMD_VECTOR;
     const uint64_t own = by_lane ? wave->v[parts->address->index][lane] : 0;
+    if (space == RESOURCE) {
+        const uint64_t more = amd_scalar_read(wave, parts->base, 1);
+        return resource_at(wave, at, (uint32_t)(own + offset + more), size, writes);
+    }
     return private_at(wave, base + own + offset, size, lane);
 }
 
@@ -126,14 +141,19 @@ static void run(struct amd_wave *wave, const struct amd_instruction *instruction
     const uint32_t data_words = atomic == AMD_ATOMIC_COMPARE ? 2 : words;
     if (wave->indexed || !has_registers(wave, &parts, space == GLOBAL) ||
         !amd_vector_row(wave, reads ? parts.to : parts.data, data_words) ||
-        (atomic != 0 && instruction->with.glc && !amd_vector_row(wave, parts.to, words)) ||
-        (space == BUFFER && !is_private(wave, &instruction->operands[2]))) {
+        (atomic != 0 && instruction->with.glc && !amd_vector_row(wave, parts.to, words))) {
         amd_fail(wave, "%s by a register's index", instruction->operation->name);
         return;
     }
-    const uint64_t base = space != GLOBAL ? private_base(wave, instruction, &parts, space == BUFFER)
-                          : parts.base->kind == AMD_SCALAR ? amd_scalar_read(wave, parts.base, 2)
-                                                           : 0;
+    struct amd_resource at = {.base = 0};
+    if (space == BUFFER && !is_private(wave, &instruction->operands[2])) {
+        space = RESOURCE;
+        (void)amd_resource_read(wave, &at, &instruction->operands[2]);
+    } else if (space != GLOBAL) {
+        at.base = private_base(wave, instruction, &parts, space == BUFFER);
+    } else if (parts.base->kind == AMD_SCALAR) {
+        at.base = amd_scalar_read(wave, parts.base, 2);
+    }
     const uint64_t exec = amd_exec(wave);
     /* a result may lie on the address */
     uint32_t loaded[4 * AMD_LANES];
@@ -142,7 +162,7 @@ static void run(struct amd_wave *wave, const struct amd_instruction *instruction
     }
     for (uint32_t lane = 0; lane < wave->lanes && !wave->done; lane++) {
         uint8_t *bytes =
-            (exec >> lane & 1) == 0 ? NULL : bytes_of(wave, instruction, &parts, base, space, lane);
+            (exec >> lane & 1) == 0 ? NULL : bytes_of(wave, instruction, &parts, &at, space, lane);
         if (!bytes) {
             continue;
         }

@@ -295,8 +295,32 @@ void amd_vector_write(struct amd_wave *wave, const struct amd_instruction *instr
 
 /* ---- memory ---- */
 
+/* "Buffer resource descriptor": base 47:0, stride 61:48, cache swizzle 62, swizzle 63, records 95:64 (bytes, where there is no stride). */
+bool amd_resource_read(struct amd_wave *wave, struct amd_resource *resource,
+                       const struct amd_operand *operand) {
+    if (operand->kind != AMD_SCALAR || operand->index + 4u > AMD_SCALARS) {
+        amd_fail(wave, "a buffer resource that is not in four scalar registers");
+        return false;
+    }
+    const uint32_t *words = &wave->s[operand->index];
+    resource->base = words[0] | (uint64_t)(words[1] & 0xffffu) << 32;
+    resource->bytes = words[2];
+    if (words[1] >> 16 != 0 || (words[3] >> 23 & 1u) != 0) {
+        amd_fail(wave, "a buffer with a stride: %#x, %#x", words[1], words[3]);
+    }
+    return !wave->done;
+}
+
 uint8_t *amd_memory_at(struct amd_wave *wave, uint64_t address, uint32_t size, bool writes) {
     const uint64_t number = address >> 40, at = address & (AMD_ADDRESS(1) - 1);
+    if (wave->dispatch->memory) {
+        uint8_t *bytes = wave->dispatch->memory(wave->dispatch->memory_user, address, size);
+        if (!bytes) {
+            amd_fail(wave, "%u bytes at %#llx, where nothing is mapped", size,
+                     (unsigned long long)address);
+        }
+        return bytes;
+    }
     const struct amd_region *region =
         number < AMD_REGIONS ? &wave->dispatch->regions[number] : NULL;
     if (!region || !region->bytes || at > region->size || region->size - at < size) {

@@ -345,6 +345,10 @@ static bool read_modifier(struct amd_instruction *instruction, char *word, char 
         const uint32_t from = is_compare ? instruction->count - 2u : 1u;
         return read_part(&instruction->operands[from + (uint32_t)source].part, colon + 1);
     }
+    if (strcmp(word, "neg_lo") == 0 && strstr(instruction->operation->name, "_iu8")) {
+        with->signed_ones = (uint8_t)read_bits(colon + 1, 1);
+        return true;
+    }
     return read_number(with, word, colon + 1) || read_lanes(with, word, colon + 1) ||
            fail(error, "no such modifier", word);
 }

@@ -110,6 +110,15 @@ static uint64_t reversed(uint64_t value, uint32_t bits) {
     }
     return result;
 }
+/* "D.u64 = each bit of S0 twice" */
+static uint64_t twice_each(uint64_t value) {
+    uint64_t result = 0;
+    for (uint32_t i = 0; i < 32; i++) {
+        result |= (value >> i & 1) * 3 << (2 * i);
+    }
+    return result;
+}
+OF(bitreplicate, twice_each(a))
 OF(brev32, reversed(a, 32))
 OF(brev64, reversed(a, 64))
 OF(bcnt1, __builtin_popcountll(a))

@@ -28,6 +28,7 @@ ROW(s_bfe_u32, bfe_u32, 1, 1, 1, SCC_NOT_ZERO) ROW(s_bfe_i32, bfe_i32, 1, 1, 1, 
 ROW(s_bfe_u64, bfe_u64, 2, 2, 1, SCC_NOT_ZERO) ROW(s_bfe_i64, bfe_i64, 2, 2, 1, SCC_NOT_ZERO)
 ROW(s_pack_ll_b32_b16, pack_ll, 1, 1, 1, SCC_STAYS) ROW(s_pack_lh_b32_b16, pack_lh, 1, 1, 1, SCC_STAYS)
 ROW(s_pack_hh_b32_b16, pack_hh, 1, 1, 1, SCC_STAYS)
+ROW(s_bitreplicate_b64_b32, bitreplicate, 2, 1, 0, SCC_STAYS)
 ROW(s_sext_i32_i8, sext8, 1, 1, 0, SCC_STAYS) ROW(s_sext_i32_i16, sext16, 1, 1, 0, SCC_STAYS)
 ROW(s_cselect_b32, cselect, 1, 1, 1, SCC_STAYS) ROW(s_cselect_b64, cselect, 2, 2, 2, SCC_STAYS)
 ROW(s_brev_b32, brev32, 1, 1, 0, SCC_STAYS) ROW(s_brev_b64, brev64, 2, 2, 0, SCC_STAYS)

@@ -138,6 +138,70 @@ static void workgroups(void **state) {
     assert_int_equal(run("gfx1030", kernel, -1, false), 0);
 }
 
+/* Where nobody says how long code is: behind an s_endpgm that no branch goes past. And waves of 64 on RDNA. */
+static void open_ended(void **state) {
+    /* s_branch over s_endpgm to v_cmp_eq_u32 vcc, 0, v1 and s_endpgm, then what is no code */
+    static const uint32_t words[] = {0xbf820001, 0xbf810000, 0x7d840280, 0xbf810000, 0xffffffff};
+    struct amd_gpu gpu = *amd_gpu_find("gfx1030");
+    char error[AMD_TEXT] = "";
+    size_t end = 0;
+    (void)state;
+    gpu.wave_size = 64;
+    struct amd_program program = {.gpu = &gpu, .size = sizeof words, .code_size = sizeof words};
+    program.bytes = malloc(sizeof words);
+    program.of_word = malloc(sizeof words);
+    assert_non_null(program.bytes);
+    assert_non_null(program.of_word);
+    memcpy(program.bytes, words, sizeof words);
+    memset(program.of_word, 0xff, sizeof words);
+    assert_true(amd_decode_open(&program, sizeof words, &end, error));
+    assert_int_equal(end, 16);
+    assert_true(amd_decode_end(&program, error));
+    assert_int_equal(program.instructions[0].target, 2);
+    assert_int_equal(program.instructions[2].operands[0].words, 2); /* vcc, not vcc_lo */
+    amd_program_free(&program);
+}
+
+/* Each invocation stores its local id, from v0, and its workgroup's information, s3, at four words for each of 100. */
+static void given_registers(void **state) {
+    struct machine *m = machine_begin(64);
+    char error[AMD_TEXT];
+    static const uint32_t user[2] = {0, (uint32_t)(AMD_ADDRESS(AMD_REGION_BUFFERS) >> 32)};
+    static const char *const lines[] = {"s_mul_i32 s2, s2, 0x320",
+                                        "v_lshl_add_u32 v1, v0, 3, s2",
+                                        "v_mov_b32_e32 v2, v0",
+                                        "v_mov_b32_e32 v3, s3",
+                                        "global_store_dwordx2 v1, v[2:3], s[0:1]",
+                                        "s_endpgm"};
+    const uint32_t count = sizeof lines / sizeof lines[0];
+    uint32_t stored[2][100][2];
+    (void)state;
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(amd_parse(&m->instructions[i], lines[i], error));
+    }
+    m->program.count = count;
+    m->program.vgprs = 4;
+    m->program.resources2 = 2u << 1 | 1u << 7 | 1u << 10;
+    m->program.local_size[0] = 100;
+    m->program.local_size[1] = m->program.local_size[2] = 1;
+    m->dispatch.user = user;
+    m->dispatch.first[0] = 1;
+    m->dispatch.groups[0] = 3;
+    m->dispatch.groups[1] = m->dispatch.groups[2] = 1;
+    m->dispatch.last_size[0] = 30;
+    if (!amd_dispatch_run(&m->dispatch)) {
+        fail_msg("%s", m->dispatch.error);
+    }
+    memcpy(stored, m->memory + 800, sizeof stored); /* group 0 was left out */
+    assert_int_equal(m->memory[0], 0);
+    assert_int_equal(stored[0][99][0], 99);
+    assert_int_equal(stored[0][63][1], 2);          /* of two waves the first */
+    assert_int_equal(stored[0][64][1], 2 | 1 << 6); /* the second */
+    assert_int_equal(stored[1][29][0], 29);
+    assert_int_equal(stored[1][29][1], 1);
+    assert_int_equal(stored[1][30][0], 0); /* the last group has 30 */
+}
+
 /* Without its barrier a wave reads what others have not written. */
 static void lost_barrier(void **state) {
     static const char barrier[] = "barrier(CLK_LOCAL_MEM_FENCE);";
@@ -204,6 +268,7 @@ static void pairs(void **state) {
 }
 
 const struct CMUnitTest amd_code_tests[] = {
-    cmocka_unit_test(encodings), cmocka_unit_test(workgroups), cmocka_unit_test(lost_barrier),
-    cmocka_unit_test(damaged), cmocka_unit_test(pairs)};
+    cmocka_unit_test(encodings),  cmocka_unit_test(open_ended),   cmocka_unit_test(given_registers),
+    cmocka_unit_test(workgroups), cmocka_unit_test(lost_barrier), cmocka_unit_test(damaged),
+    cmocka_unit_test(pairs)};
 const size_t amd_code_count = sizeof amd_code_tests / sizeof amd_code_tests[0];

@@ -151,11 +151,42 @@ static void private_memory(void **state) {
     assert_int_equal(m->wave.v[8][2], 32);
     machine_refuses(m, "buffer_store_dword v4, off, s[8:11], 0 offset:256",
                     "private memory, which has 256");
-    machine_refuses(m, "buffer_store_dword v4, off, s[0:3], 0",
-                    "a buffer that is not private memory");
+}
+
+/* Of a resource with 200 bytes that begins at byte 64 of the first buffer. */
+static void resources(void **state) {
+    struct machine *m = begin();
+    (void)state;
+    m->wave.s[0] += 64;
+    m->wave.s[2] = 200;
+    m->wave.s[3] = 0x31014fac; /* format and selections, as RADV has them */
+    m->wave.s[9] = 8;
+    for (uint32_t i = 0; i < 32; i++) {
+        m->wave.v[5][i] = 4 * i;
+        m->wave.v[6][i] = 100 + i;
+    }
+    machine_run(m, "buffer_load_dword v20, v5, s[0:3], 0 offen offset:16\n"
+                   "buffer_load_dwordx2 v[21:22], off, s[0:3], s9 offset:4\n"
+                   "buffer_load_b32 v23, v5, s[0:3], s9 offen glc");
+    assert_int_equal(m->wave.v[20][3], word_at(m->memory, 64 + 12 + 16));
+    assert_int_equal(m->wave.v[22][7], word_at(m->memory, 64 + 8 + 4 + 4));
+    assert_int_equal(m->wave.v[23][31], word_at(m->memory, 64 + 8 + 124));
+    machine_run(m, "buffer_store_dword v6, v5, s[0:3], 4 offen offset:64");
+    assert_int_equal(word_at(m->memory, 64 + 4 + 64 + 4 * 31), 131);
+    m->wave.v[7][0] = 0xfffffffc; /* -4 */
+    m->wave.s[AMD_EXEC] = 1;
+    machine_run(m, "buffer_load_dword v24, v7, s[0:3], 0 offen offset:12");
+    assert_int_equal(m->wave.v[24][0], word_at(m->memory, 64 + 8));
+    m->wave.s[AMD_EXEC] = UINT32_MAX;
+    machine_refuses(m, "buffer_load_dword v20, v5, s[0:3], 0 offen offset:80",
+                    "4 bytes at 0xc8 of a buffer of 0xc8"); /* lane 30 is behind the end */
+    machine_refuses(m, "buffer_store_dwordx2 v[20:21], off, s[0:3], 0 offset:196",
+                    "8 bytes at 0xc4 of a buffer of 0xc8");
+    m->wave.s[1] |= 16u << 16;
+    machine_refuses(m, "buffer_load_dword v20, off, s[0:3], 0", "a buffer with a stride");
 }
 
 const struct CMUnitTest amd_memory_tests[] = {
-    cmocka_unit_test(device_loads), cmocka_unit_test(device_stores), cmocka_unit_test(atomics),
-    cmocka_unit_test(shared), cmocka_unit_test(private_memory)};
+    cmocka_unit_test(device_loads), cmocka_unit_test(device_stores),  cmocka_unit_test(atomics),
+    cmocka_unit_test(shared),       cmocka_unit_test(private_memory), cmocka_unit_test(resources)};
 const size_t amd_memory_count = sizeof amd_memory_tests / sizeof amd_memory_tests[0];

@@ -92,6 +92,7 @@ static void bits(void **state) {
         {"s_bfe_u64 s[0:1], s[2:3], 0x1003f", wide, 0, false, 1, true},
         {"s_bfe_i64 s[0:1], s[2:3], 0x1003f", wide, 0, false, UINT64_MAX, true},
         {"s_bfm_b32 s0, 4, 8", 0, 0, false, 0xf00, false},
+        {"s_bitreplicate_b64_b32 s[0:1], s2", 0x80000005, 0, false, 0xc000000000000033, false},
         {"s_brev_b32 s0, s2", 1, 0, false, 0x80000000, false},
         {"s_bcnt1_i32_b64 s0, s[2:3]", wide, 0, false, 2, true},
         {"s_ff1_i32_b32 s0, s2", 0x100, 0, false, 8, false},
@@ -195,7 +196,32 @@ static void loads(void **state) {
                     "are outside of what the dispatch has");
 }
 
+/* Of a resource of 22 bytes: what is not wholly inside reads 0. */
+static void buffer_loads(void **state) {
+    struct machine *m = machine_begin(64);
+    (void)state;
+    for (uint32_t i = 0; i < 64; i++) {
+        const uint32_t word = 100 + i;
+        memcpy(m->memory + 4 * (size_t)i, &word, 4);
+    }
+    put_pair(m, 4, AMD_ADDRESS(AMD_REGION_BUFFERS) + 16);
+    m->wave.s[6] = 22;
+    m->wave.s[9] = 4;
+    machine_run(m, "s_buffer_load_dword s0, s[4:7], 0x4\n"
+                   "s_buffer_load_dwordx4 s[12:15], s[4:7], s9 offset:0x8\n"
+                   "s_buffer_load_b64 s[16:17], s[4:7], s9");
+    assert_int_equal(m->wave.s[0], 105);
+    assert_int_equal(m->wave.s[12], 107);
+    assert_int_equal(m->wave.s[13], 108);
+    assert_int_equal(m->wave.s[14], 0);
+    assert_int_equal(m->wave.s[15], 0);
+    assert_int_equal(m->wave.s[17], 106);
+    m->wave.s[5] |= 4u << 16;
+    machine_refuses(m, "s_buffer_load_dword s0, s[4:7], 0x0", "a buffer with a stride");
+}
+
 const struct CMUnitTest amd_scalar_tests[] = {
-    cmocka_unit_test(sums),   cmocka_unit_test(bits),     cmocka_unit_test(comparisons),
-    cmocka_unit_test(saving), cmocka_unit_test(relative), cmocka_unit_test(loads)};
+    cmocka_unit_test(sums),        cmocka_unit_test(bits),     cmocka_unit_test(comparisons),
+    cmocka_unit_test(saving),      cmocka_unit_test(relative), cmocka_unit_test(loads),
+    cmocka_unit_test(buffer_loads)};
 const size_t amd_scalar_count = sizeof amd_scalar_tests / sizeof amd_scalar_tests[0];

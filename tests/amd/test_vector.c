@@ -181,6 +181,10 @@ static void integers(void **state) {
         {"v_dot2_i32_i16 v0, v1, v2, v3", 0xffff0003, 0x00020005, 100, 113}, /* 15 - 2 */
         {"v_dot2_u32_u16 v0, v1, v2, v3", 0xffff0003, 0x00020005, 1, 0x2000e},
         {"v_dot4_i32_i8 v0, v1, v2, v3", 0xff020304, 0x01020304, 100, 128}, /* -1 + 4 + 9 + 16 */
+        /* bytes 4, 3, 2 and 255 or -1, with themselves */
+        {"v_dot4_i32_iu8 v0, v1, v2, v3", 0xff020304, 0xff020304, 100, 65154},
+        {"v_dot4_i32_iu8 v0, v1, v2, v3 neg_lo:[1,0,0]", 0xff020304, 0xff020304, 100, 0xffffff82},
+        {"v_dot4_i32_iu8 v0, v1, v2, v3 neg_lo:[1,1,0]", 0xff020304, 0xff020304, 100, 130},
         {"v_mul_lo_u16 v0, v1, v2", 0x10003, 0x8001, 0, 0x8003},
         {"v_mad_u16 v0, v1, v2, v3", 3, 4, 0xfffff, 11},
         {"v_sub_nc_u16 v0, v1, v2", 1, 2, 0, 0xffff},
@@ -342,6 +346,25 @@ static void comparisons(void **state) {
     assert_int_equal(m->wave.s[AMD_EXEC], 0);
 }
 
+/* A bit of the mask for each class: a signaling NaN, a quiet one, and from -infinity to +infinity. */
+static void classes_of_16_bits(void **state) {
+    static const struct {
+        uint32_t bits, mask;
+    } rows[] = {{0x7c01, 1 << 0}, {0x7e00, 1 << 1}, {0xfc00, 1 << 2}, {0xbc00, 1 << 3},
+                {0x8001, 1 << 4}, {0x8000, 1 << 5}, {0x0000, 1 << 6}, {0x03ff, 1 << 7},
+                {0x0400, 1 << 8}, {0x7c00, 1 << 9}};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct machine *m = machine_begin(64);
+        m->wave.v[1][0] = m->wave.v[1][1] = rows[i].bits;
+        m->wave.v[2][0] = rows[i].mask;
+        m->wave.v[2][1] = 0x3ff & ~rows[i].mask;
+        machine_run(m, "v_cmp_class_f16_e32 vcc, v1, v2\nv_cmp_class_f16_e64 s[0:1], 0x7c01, v2");
+        assert_int_equal(m->wave.s[AMD_VCC] & 3u, 1);
+        assert_int_equal(m->wave.s[0] & 3u, i == 0 ? 1 : 2);
+    }
+}
+
 static void carries(void **state) {
     struct machine *m = machine_begin(32);
     (void)state;
@@ -431,6 +454,7 @@ const struct CMUnitTest amd_vector_tests[] = {cmocka_unit_test(floats),
                                               cmocka_unit_test(of_64_bits),
                                               cmocka_unit_test(tiny_before),
                                               cmocka_unit_test(comparisons),
+                                              cmocka_unit_test(classes_of_16_bits),
                                               cmocka_unit_test(carries),
                                               cmocka_unit_test(single_lanes),
                                               cmocka_unit_test(refusals)};

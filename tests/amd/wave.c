@@ -6,9 +6,10 @@
 
 #include "gpu.h"
 
-static const struct amd_gpu gpus[] = {{.name = "gfx1030", .wave_size = 32},
-                                      {.name = "gfx1100", .wave_size = 32, .packed_ids = true},
-                                      {.name = "gfx906", .wave_size = 64}};
+static const struct amd_gpu gpus[] = {
+    {.name = "gfx1030", .wave_size = 32, .wave_ids = true},
+    {.name = "gfx1100", .wave_size = 32, .packed_ids = true, .wave_ids = true},
+    {.name = "gfx906", .wave_size = 64}};
 
 const struct amd_gpu *amd_gpu_find(const char *name) {
     for (size_t i = 0; i < sizeof gpus / sizeof gpus[0]; i++) {
@@ -117,13 +118,26 @@ static uint32_t put_user_registers(struct amd_wave *wave, const struct amd_progr
     return at;
 }
 
+static uint32_t waves_of(const uint32_t size[3], uint32_t lanes) {
+    return (size[0] * size[1] * size[2] + lanes - 1) / lanes;
+}
+
+/* How many waves the workgroup has, and which this is. */
+static uint32_t group_information(const struct amd_wave *wave, const struct amd_program *program) {
+    return waves_of(wave->size, wave->lanes) | wave->number << 6 |
+           (program->gpu->wave_ids ? wave->number << 20 : 0);
+}
+
 static void put_scalars(struct amd_wave *wave, const struct amd_program *program,
                         const uint32_t group[3]) {
-    const uint32_t user = program->resources2 >> 1 & 31u;
-    uint32_t at = put_user_registers(wave, program);
+    const uint32_t user = program->resources2 >> 1 & 31u, *given = wave->dispatch->user;
+    uint32_t at = given ? 0 : put_user_registers(wave, program);
     if ((program->properties & (DISPATCH | QUEUE | DISPATCH_NUMBER)) != 0 || at > user) {
         amd_fail(wave, "the code asks for a dispatch's packet, queue or number");
         return;
+    }
+    if (given) {
+        memcpy(wave->s, given, user * sizeof *given);
     }
     at = user;
     for (uint32_t i = 0; i < 3; i++) {
@@ -132,7 +146,7 @@ static void put_scalars(struct amd_wave *wave, const struct amd_program *program
         }
     }
     if ((program->resources2 >> 10 & 1u) != 0) {
-        amd_fail(wave, "the code asks for a workgroup's information");
+        wave->s[at++] = group_information(wave, program);
     }
     if ((program->resources2 & 1u) != 0 && !program->gpu->packed_ids) {
         wave->s[at] = wave->number * AMD_SCRATCH_STEP; /* where the wave's private memory begins */
@@ -140,7 +154,7 @@ static void put_scalars(struct amd_wave *wave, const struct amd_program *program
 }
 
 static void put_vectors(struct amd_wave *wave, const struct amd_program *program) {
-    const uint32_t *size = program->local_size, ids = program->resources2 >> 11 & 3u;
+    const uint32_t *size = wave->size, ids = program->resources2 >> 11 & 3u;
     const uint32_t all = size[0] * size[1] * size[2];
     uint64_t exec = 0;
     for (uint32_t lane = 0; lane < wave->lanes; lane++) {
@@ -178,8 +192,9 @@ static void put_noise(struct amd_wave *wave, const uint32_t group[3]) {
 }
 
 static void begin_wave(struct amd_wave *wave, struct amd_dispatch *dispatch,
-                       const uint32_t group[3], uint32_t number) {
+                       const uint32_t group[3], const uint32_t size[3], uint32_t number) {
     const struct amd_program *program = dispatch->program;
+    memcpy(wave->size, size, sizeof wave->size);
     wave->dispatch = dispatch;
     wave->program = program;
     wave->number = number;
@@ -219,8 +234,7 @@ static void free_room(struct room *room) {
 }
 
 static bool make_room(struct room *room, const struct amd_program *program) {
-    const uint32_t all = program->local_size[0] * program->local_size[1] * program->local_size[2];
-    room->count = (all + program->gpu->wave_size - 1) / program->gpu->wave_size;
+    room->count = waves_of(program->local_size, program->gpu->wave_size);
     room->local = calloc(1, program->lds + 1);
     room->waves = calloc(room->count, sizeof *room->waves);
     bool is_there = room->local && room->waves;
@@ -238,15 +252,21 @@ static bool make_room(struct room *room, const struct amd_program *program) {
 /* From barrier to barrier; who ended is not waited for. */
 static void run_group(struct amd_dispatch *dispatch, const struct room *room,
                       const uint32_t group[3]) {
+    uint32_t size[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        const bool is_last = group[i] == dispatch->groups[i] - 1 && dispatch->last_size[i] > 0;
+        size[i] = is_last ? dispatch->last_size[i] : dispatch->program->local_size[i];
+    }
+    const uint32_t count = waves_of(size, dispatch->program->gpu->wave_size);
     memset(room->local, 0xa5, dispatch->program->lds);
-    for (uint32_t i = 0; i < room->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         room->waves[i]->local = room->local;
-        begin_wave(room->waves[i], dispatch, group, i);
+        begin_wave(room->waves[i], dispatch, group, size, i);
     }
     for (bool more = true; more && dispatch->error[0] == '\0';) {
         more = false;
-        for (uint32_t i = 0; i < room->count && dispatch->error[0] == '\0'; i++) {
-            struct amd_wave *wave = room->waves[dispatch->last_first ? room->count - 1 - i : i];
+        for (uint32_t i = 0; i < count && dispatch->error[0] == '\0'; i++) {
+            struct amd_wave *wave = room->waves[dispatch->last_first ? count - 1 - i : i];
             if (!wave->done) {
                 amd_wave_run(wave);
                 more = more || !wave->done;
@@ -261,9 +281,10 @@ bool amd_dispatch_run(struct amd_dispatch *dispatch) {
     if (!make_room(&room, dispatch->program)) {
         (void)snprintf(dispatch->error, AMD_TEXT, "out of memory for waves");
     }
-    for (uint32_t z = 0; z < dispatch->groups[2]; z++) {
-        for (uint32_t y = 0; y < dispatch->groups[1]; y++) {
-            for (uint32_t x = 0; x < dispatch->groups[0] && dispatch->error[0] == '\0'; x++) {
+    for (uint32_t z = dispatch->first[2]; z < dispatch->groups[2]; z++) {
+        for (uint32_t y = dispatch->first[1]; y < dispatch->groups[1]; y++) {
+            for (uint32_t x = dispatch->first[0];
+                 x < dispatch->groups[0] && dispatch->error[0] == '\0'; x++) {
                 run_group(dispatch, &room, (const uint32_t[3]){x, y, z});
             }
         }

@@ -14,7 +14,7 @@ if(NOT WEFT_AMD_DISASSEMBLER)
     return()
 endif()
 
-set(weft_amd_sources access carry code_object compare control decode float integer lane local memory metadata operand parse scalar vector wave)
+set(weft_amd_sources access carry code_object compare control counts decode float integer lane local memory metadata operand parse scalar vector wave)
 list(TRANSFORM weft_amd_sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/amd/")
 list(TRANSFORM weft_amd_sources APPEND ".c")
 add_library(weft-amd STATIC ${weft_amd_sources})
@@ -27,7 +27,7 @@ set_target_properties(weft-amd PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 set(weft_amd_definitions _XOPEN_SOURCE=700 "WEFT_AMD_CLANG=\"${WEFT_AMD_CLANG}\""
     "WEFT_AMD_HEADER=\"${CMAKE_CURRENT_SOURCE_DIR}/amd/amdgcn.cl\"" "WEFT_AMD_FOLDER=\"${PROJECT_BINARY_DIR}/tests/amd\"" "WEFT_AMD_VERSION=\"LLVM ${weft_llvm_version}\"")
-add_library(weft-amd-opencl SHARED amd/driver.c amd/driver_kernel.c amd/compile.c amd/counts.c compilers/tool.c opencl/stand_in.c)
+add_library(weft-amd-opencl SHARED amd/driver.c amd/driver_kernel.c amd/compile.c compilers/tool.c opencl/stand_in.c)
 weft_compile_options(weft-amd-opencl)
 target_include_directories(weft-amd-opencl PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 target_include_directories(weft-amd-opencl SYSTEM PRIVATE "${OpenCL_INCLUDE_DIRS}")
