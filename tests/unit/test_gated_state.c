@@ -383,7 +383,7 @@ static void open_two(struct two_devices *two, struct weft_test_graph *f) {
     two->by_turns[0] = f;
     two->by_turns[1] = &two->processor;
     assert_ok(weft_device_open(&two->processor.device,
-                               weft_device_params(.host = &f->host.host, .select = "processor")));
+                               weft_device_params(.host = f->host.host, .select = "processor")));
 }
 
 /* In order, and the end behind them. */
