@@ -93,11 +93,11 @@ static json_t *row_json(const weft_bench_row *row, const weft_bench_result *resu
                         weft_math math) {
     const weft_bench_case *bench_case = row->bench_case;
     json_t *object = json_pack(
-        "{s:s, s:s, s:o, s:o, s:s, s:s, s:o, s:i, s:o, s:s, s:s, s:o, s:b}", "suite",
+        "{s:s, s:s, s:o, s:o, s:s, s:s, s:o, s:I, s:o, s:s, s:s, s:o, s:b}", "suite",
         bench_case->suite, "case", bench_case->name, "series", optional_text(bench_case->series),
         "n", bench_case->series ? json_integer(bench_case->length) : json_null(), "runtime", "weft",
         "runtime_version", weft_version(), "device", weft_cli_json_text(result->device.name),
-        "device_index", (int)result->device.index, "driver",
+        "device_index", (json_int_t)result->device.index, "driver",
         weft_cli_json_text(result->device.driver_version), "math", weft_math_name(math), "status",
         weft_bench_status_name(row->status), "reason", weft_cli_json_text(row->reason),
         "software_device",
@@ -133,9 +133,9 @@ static json_t *crossover_json(const weft_crossover *crossover, const char *suite
 
 static json_t *fit_json(const weft_bench_fit *fit, const weft_bench_result *result,
                         weft_math math) {
-    return json_pack("{s:s, s:s, s:o, s:i, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "suite", fit->suite,
+    return json_pack("{s:s, s:s, s:o, s:I, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "suite", fit->suite,
                      "series", fit->series, "device", weft_cli_json_text(result->device.name),
-                     "device_index", (int)result->device.index, "math", weft_math_name(math),
+                     "device_index", (json_int_t)result->device.index, "math", weft_math_name(math),
                      "linear", (int)fit->linear, "time", growth_json(&fit->time), "cpu_time",
                      growth_json(&fit->cpu_time), "extra_memory", growth_json(&fit->memory),
                      "crossover",

@@ -157,6 +157,7 @@ static const struct row linear_rows[] = {
     {1, 67, 3, 7, 5, .kind = WEFT_VALUES_UNIT},
     {1, 130, 1, 4, 4, .kind = WEFT_VALUES_UNIT},
     {1, 66, 1, 70, 131, .kind = WEFT_VALUES_UNIT},
+    {1, 66, 1, 150, 30, .kind = WEFT_VALUES_UNIT},
     {2, 17, 2, 8, 8, .kind = WEFT_VALUES_UNIT, .prompt = 5},
     {1, 67, 3, 7, 5, .kind = WEFT_VALUES_UNIT, .prompt = 64},
     {1, 132, 1, 4, 4, .kind = WEFT_VALUES_UNIT, .prompt = 129},

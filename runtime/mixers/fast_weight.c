@@ -407,18 +407,24 @@ static void lower_step_read(struct weft_lowering *lowering, const struct rule *r
 
 static void lower_step_sums(struct weft_lowering *lowering, const struct rule *rule,
                             const struct weft_linear_attention *step) {
-    const uint64_t count = (uint64_t)rule->batch * rule->heads * rule->features *
-                           ((uint64_t)rule->features + rule->values);
+    const uint64_t heads = (uint64_t)rule->batch * rule->heads;
+    const uint64_t items = heads * rule->features * ((uint64_t)rule->features + rule->values);
+    const uint32_t columns = rule->features > rule->values ? rule->features : rule->values;
+    const bool by_rows = weft_lower_by_rows(lowering, columns);
+    const uint64_t blocks = (rule->features - 1) / WEFT_FAST_WEIGHT_STEP_SUMS_ROW_FEATURES + 1;
+    const uint64_t count = by_rows ? heads * blocks : items;
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, fast_weight_step_sums, weft_grid_of_items(count),
+        WEFT_LOWER(lowering, fast_weight_step_sums,
+                   by_rows ? weft_grid_of_rows(count, columns) : weft_grid_of_items(count),
                    .bind = {.position = step->position, .state = step->state},
                    .push = {.count = (uint32_t)count,
                             .heads = rule->heads,
                             .features = rule->features,
                             .values = rule->values,
-                            .stride = step->stride});
-    dispatch->flops = 2.0 * (double)count;
-    dispatch->bytes = 8.0 * (double)count;
+                            .stride = step->stride},
+                   .constant = {.by_rows = by_rows});
+    dispatch->flops = 2.0 * (double)items;
+    dispatch->bytes = 8.0 * (double)items;
 }
 
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {

@@ -10,9 +10,9 @@
 #include "kernels/gated_state/steps.h"
 #include "kernels/gated_state/steps_lanes.h"
 #include "lower/cut.h"
+#include "mixers/scan_steps.h"
 #include "mixers/step.h"
 #include "ops/copy.h"
-#include "ops/mask.h"
 #include "ops/row.h"
 
 static_assert(WEFT_GATED_STATE_STEPS_ROWS == WEFT_MAX_GATED_STATE_ROWS, "shaders/gated_state");
@@ -33,8 +33,6 @@ static uint32_t at(const struct weft_node *node, uint32_t input) {
     }
     return input == STATE ? WEFT_STEP_STATE : input - DECAY + WEFT_STEP_INPUTS;
 }
-
-enum { STRANDS = 8 }; /* of a column: shaders/gated_state */
 
 struct weft_gated_state_node {
     uint32_t heads, q_heads, k_heads;
@@ -79,22 +77,21 @@ weft_status weft_graph_gated_state(weft_tensor *out, weft_graph *graph, weft_ten
 
 /* The sizes of checked operands. */
 struct sizes {
-    uint32_t batch, n, heads, read; /* heads of the states, and of the results */
-    uint32_t rows, columns;         /* of a state */
-    uint32_t results, states;       /* elements of a sequence */
+    struct weft_scan_sizes scan;
+    uint32_t heads, read;   /* of the states, and of the results */
+    uint32_t rows, columns; /* of a state */
 };
 
 static struct sizes sizes_of(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_gated_state_node *p = (const void *)node->params.bytes;
     const weft_shape *v = weft_node_shape(graph, node, V);
-    struct sizes s = {.batch = v->dim[0],
-                      .n = v->dim[1],
+    struct sizes s = {.scan = {.batch = v->dim[0], .n = v->dim[1], .with_last = p->with_last},
                       .heads = p->heads,
                       .read = p->q_heads > p->heads ? p->q_heads : p->heads,
                       .rows = weft_node_shape(graph, node, Q)->dim[2] / p->q_heads,
                       .columns = v->dim[2] / p->heads};
-    s.results = s.n * s.read * s.columns;
-    s.states = s.heads * s.rows * s.columns;
+    s.scan.width = s.read * s.columns;
+    s.scan.state = s.heads * s.rows * s.columns;
     return s;
 }
 
@@ -104,8 +101,8 @@ static weft_status add_with_last(weft_tensor out[2], weft_graph *graph, const we
     WEFT_TRY(add(&made, graph, qkv, params, true));
     const struct weft_node *node = &graph->nodes[weft_graph_producer(graph, made.id)];
     const struct sizes s = sizes_of(graph, node);
-    return weft_take_both(out, graph, made, weft_shape_of(s.batch, s.n, s.read * s.columns),
-                          weft_shape_of(s.batch, s.heads, s.rows, s.columns));
+    return weft_take_both(out, graph, made, weft_shape_of(s.scan.batch, s.scan.n, s.scan.width),
+                          weft_shape_of(s.scan.batch, s.heads, s.rows, s.columns));
 }
 
 weft_status weft_graph_gated_state_with_last(weft_tensor out[2], weft_graph *graph, weft_tensor q,
@@ -174,30 +171,33 @@ static weft_status check_widths(const weft_graph *graph, const struct weft_node 
 
 static weft_status check_decay(const weft_graph *graph, const struct weft_node *node,
                                const struct sizes *s) {
-    const weft_shape of_heads = weft_shape_of(s->batch, s->n, s->heads);
+    const uint32_t batch = s->scan.batch;
+    const uint32_t n = s->scan.n;
     const uint32_t decay = at(node, DECAY);
     WEFT_TRY(weft_expect_f32(graph, node, decay, "decay"));
-    if (weft_shape_equal(*weft_node_shape(graph, node, decay), of_heads)) {
+    if (weft_shape_equal(*weft_node_shape(graph, node, decay), weft_shape_of(batch, n, s->heads))) {
         return WEFT_OK;
     }
     return weft_expect_shape(graph, node, decay, "decay",
-                             weft_shape_of(s->batch, s->n, s->heads * s->rows));
+                             weft_shape_of(batch, n, s->heads * s->rows));
 }
 
 static weft_status check_operands(const weft_graph *graph, const struct weft_node *node,
                                   const struct sizes *s) {
     const struct weft_gated_state_node *p = (const void *)node->params.bytes;
-    const weft_shape keys = weft_shape_of(s->batch, s->n, p->k_heads * s->rows);
+    const uint32_t batch = s->scan.batch;
+    const uint32_t n = s->scan.n;
+    const weft_shape keys = weft_shape_of(batch, n, p->k_heads * s->rows);
     const struct {
         const char *name;
         weft_shape shape;
-    } expected[INPUTS] = {[Q] = {"q", weft_shape_of(s->batch, s->n, p->q_heads * s->rows)},
+    } expected[INPUTS] = {[Q] = {"q", weft_shape_of(batch, n, p->q_heads * s->rows)},
                           [K] = {"k", keys},
-                          [BETA] = {"beta", weft_shape_of(s->batch, s->n, s->heads)},
+                          [BETA] = {"beta", weft_shape_of(batch, n, s->heads)},
                           [ERASE] = {"erase", keys},
                           [ALONG] = {"erase_along", keys},
                           [STATE] = {is_step(node) ? NULL : "state",
-                                     weft_shape_of(s->batch, s->heads, s->rows, s->columns)}};
+                                     weft_shape_of(batch, s->heads, s->rows, s->columns)}};
     for (uint32_t i = 0; i < INPUTS; i++) {
         if (expected[i].name && weft_node_has_input(node, at(node, i))) {
             WEFT_TRY(
@@ -209,22 +209,13 @@ static weft_status check_operands(const weft_graph *graph, const struct weft_nod
 
 static weft_status gated_state_infer(const weft_graph *graph, struct weft_node *node,
                                      weft_dtype *dtype, weft_shape *shape) {
-    const struct weft_gated_state_node *params = (const void *)node->params.bytes;
     WEFT_TRY(check_params(graph, node));
     WEFT_TRY(check_widths(graph, node));
     const struct sizes s = sizes_of(graph, node);
     WEFT_TRY(check_operands(graph, node, &s));
-    const double elements = (double)s.n * s.read * s.columns + (double)s.heads * s.rows * s.columns;
-    if (elements > (double)INT32_MAX) {
-        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "%s: results and states of a sequence would have %.0f elements, more "
-                         "than %d",
-                         node->op->name, elements, INT32_MAX);
-    }
-    *dtype = WEFT_F32;
-    *shape = params->with_last ? weft_shape_of(s.batch, s.results + s.states)
-                               : weft_shape_of(s.batch, s.n, s.read * s.columns);
-    return WEFT_OK;
+    return weft_scan_infer(dtype, shape, graph, node, &s.scan,
+                           (double)s.scan.n * s.read * s.columns +
+                               (double)s.heads * s.rows * s.columns);
 }
 
 /* ---- lowering ---- */
@@ -232,27 +223,19 @@ static weft_status gated_state_infer(const weft_graph *graph, struct weft_node *
 static struct weft_grid steps_grid(const struct weft_variant *variant, const void *args,
                                    uint32_t batches) {
     const struct weft_gated_state_steps_args *words = args;
-    const uint32_t columns =
-        variant->tiles[0] != 0 ? variant->tiles[0] : WEFT_GATED_STATE_STEPS_COLUMNS;
     (void)batches;
-    return weft_grid_of_groups((uint64_t)words->push.states *
-                               ((words->push.columns - 1) / columns + 1));
+    return weft_scan_grid(variant, words->push.states, words->push.columns,
+                          WEFT_GATED_STATE_STEPS_COLUMNS);
 }
 
 WEFT_VARIANTS(gated_state_steps, "gated_state/steps",
               WEFT_GROUP_ROW(gated_state_steps, steps_grid, 1.0F),
               WEFT_LANES_ROWS(gated_state_steps_lanes, steps_grid, 1))
 
-/* What the shader is told of a state. */
-enum { FROM_ZEROS, FROM_STATE, FROM_STATE_BEHIND_FIRST };
-enum { ALL, LENGTHS_COUNT, POSITIONS_COUNT };
-enum { NOWHERE, IN_STATE, BEHIND_RESULT };
-
 /* What more than one dispatch has. */
 struct steps {
     struct weft_gated_state_steps_args args;
     struct sizes sizes;
-    uint32_t starts, ends; /* of all pieces */
 };
 
 /* The storage of operands behind one another, and where each begins: one of them is bound as it is. */
@@ -288,14 +271,15 @@ static uint32_t lower_more(struct weft_lowering *lowering, uint32_t first[3],
 static void bind_more(struct weft_lowering *lowering, struct steps *steps,
                       const struct weft_node *node) {
     const struct sizes *s = &steps->sizes;
+    const uint64_t tokens = (uint64_t)s->scan.batch * s->scan.n;
     struct weft_gated_state_steps_args *args = &steps->args;
     const uint32_t erase = node->input[at(node, ERASE)];
     const bool by_key = erase == node->input[K];
     const uint32_t storage[3] = {weft_lower_optional(lowering, node->input[at(node, BETA)]),
                                  weft_lower_optional(lowering, by_key ? 0 : erase),
                                  weft_lower_optional(lowering, node->input[at(node, ALONG)])};
-    const uint64_t keys = (uint64_t)s->batch * s->n * args->push.k_heads * s->rows;
-    const uint64_t count[3] = {(uint64_t)s->batch * s->n * s->heads, keys, keys};
+    const uint64_t keys = tokens * args->push.k_heads * s->rows;
+    const uint64_t count[3] = {tokens * s->heads, keys, keys};
     uint32_t first[3];
     args->bind.more = lower_more(lowering, first, storage, count);
     args->push.rates = first[0];
@@ -304,15 +288,6 @@ static void bind_more(struct weft_lowering *lowering, struct steps *steps,
     args->constant.rated = storage[0] != WEFT_NO_STORAGE;
     args->constant.erase = by_key ? 1 : storage[1] != WEFT_NO_STORAGE ? 2 : 0;
     args->constant.apart = storage[2] != WEFT_NO_STORAGE;
-}
-
-/* Registers for the rows of a strand: a kernel for each power of two. */
-static uint32_t slots_of(uint32_t rows) {
-    uint32_t slots = 4;
-    while (slots * STRANDS < rows) {
-        slots *= 2;
-    }
-    return slots;
 }
 
 /* DECAY of the shader. */
@@ -325,43 +300,40 @@ static uint32_t decay_of(const struct weft_lowering *lowering, const struct weft
     return columns == s->heads ? 1 : 2;
 }
 
-/* Lengths and states decide nothing but numbers, so that they need no kernels: what is missing is bound to another storage. */
+/* Lengths and states decide nothing but numbers, so that they need no kernels. */
 static struct steps steps_of(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_gated_state_node *params = (const void *)node->params.bytes;
     const struct sizes s = sizes_of(lowering->graph, node);
     const uint32_t keys = weft_lower_value(lowering, node->input[K]);
-    const uint32_t counted = is_step(node)
-                                 ? weft_lower_value(lowering, node->input[WEFT_STEP_POSITION])
-                                 : weft_lower_lengths(lowering, node, LENGTHS);
+    const struct weft_scan_counted counted =
+        is_step(node) ? weft_scan_lower_positions(lowering, node)
+                      : weft_scan_lower_lengths(lowering, node, LENGTHS, keys);
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct steps steps = {
         .sizes = s,
-        .ends = params->with_last ? BEHIND_RESULT : NOWHERE,
         .args = {
             .bind = {.queries = weft_lower_value(lowering, node->input[Q]),
                      .keys = keys,
                      .values = weft_lower_value(lowering, node->input[V]),
                      .decay = weft_lower_optional(lowering, node->input[at(node, DECAY)]),
-                     .counted = counted != WEFT_NO_STORAGE ? counted : keys,
+                     .counted = counted.storage,
                      .state = result,
                      .result = result},
-            .push = {.states = s.batch * s.heads,
-                     .n = s.n,
+            .push = {.states = s.scan.batch * s.heads,
+                     .n = s.scan.n,
                      .heads = s.heads,
                      .q_heads = params->q_heads,
                      .k_heads = params->k_heads,
                      .rows = s.rows,
                      .columns = s.columns,
-                     .stride = s.results + (params->with_last ? s.states : 0),
-                     .last = s.results,
+                     .stride = weft_scan_stride(&s.scan),
+                     .last = s.scan.n * s.scan.width,
                      .scale = params->scale,
-                     .counts = is_step(node)                ? POSITIONS_COUNT
-                               : counted != WEFT_NO_STORAGE ? LENGTHS_COUNT
-                                                            : ALL},
+                     .counts = counted.counts},
             .constant = {.decay = decay_of(lowering, node, &s),
                          .before = (params->erase_first ? 1U : 0U) | (params->read_first ? 2U : 0U),
-                         .slots = slots_of(s.rows),
-                         .rest = s.rows % STRANDS != 0}}};
+                         .slots = weft_scan_slots(s.rows, 4),
+                         .rest = s.rows % WEFT_SCAN_STRANDS != 0}}};
     bind_more(lowering, &steps, node);
     return steps;
 }
@@ -373,68 +345,42 @@ static double turns_of_token(const struct steps *steps) {
     return (2.0 + reads) * (1.25 * steps->sizes.rows + 16.0);
 }
 
-/* Appends the tokens from `first` on. */
-static void lower_piece(struct weft_lowering *lowering, struct steps *steps, uint32_t first,
-                        uint32_t count) {
+static void lower_piece(struct weft_lowering *lowering, const struct weft_scan_piece *piece,
+                        void *user) {
+    struct steps *steps = user;
     const struct sizes *s = &steps->sizes;
-    const bool is_last = first + count == s->n;
     struct weft_gated_state_steps_args *args = &steps->args;
-    args->push.first = first;
-    args->push.steps = count;
-    args->push.starts = first > 0 ? FROM_STATE : steps->starts;
-    args->push.ends = !is_last ? IN_STATE : steps->ends;
+    args->push.first = piece->first;
+    args->push.steps = piece->count;
+    args->push.starts = piece->starts;
+    args->push.ends = piece->ends;
     struct weft_dispatch *dispatch =
         weft_lower_variants(lowering, &weft_gated_state_steps_variants, 1, args);
-    const double tokens = (double)s->batch * count;
+    const double tokens = (double)s->scan.batch * piece->count;
     const double cells = (double)s->rows * s->columns;
-    dispatch->turns = count * turns_of_token(steps);
+    dispatch->turns = piece->count * turns_of_token(steps);
     dispatch->flops = tokens * cells * (6.0 * s->heads + 2.0 * s->read);
     dispatch->bytes = 4.0 * (tokens * ((double)s->read + s->heads) * (s->rows + s->columns) +
-                             2.0 * s->batch * s->heads * cells);
+                             2.0 * s->scan.batch * s->heads * cells);
 }
 
-static bool is_countable(struct weft_lowering *lowering, const struct steps *steps) {
+static struct weft_scan scan_of(struct steps *steps) {
     const struct sizes *s = &steps->sizes;
-    const double tokens = (double)s->batch * s->n;
-    const double results = s->batch * ((double)s->results + s->states);
-    const double queries = tokens * steps->args.push.q_heads * s->rows;
-    const double keys = tokens * s->heads * s->rows; /* or decays */
-    return weft_lower_countable(lowering, fmax(results, fmax(queries, keys)), "elements");
-}
-
-/* Tokens of a dispatch: a long sequence is several, between which a state is kept. */
-static uint32_t tokens_at_once(const struct weft_lowering *lowering, const struct steps *steps) {
-    const uint32_t rows = steps->sizes.rows;
-    const uint32_t operations = 8 * WEFT_GATED_STATE_STEPS_COLUMNS * rows; /* of a step */
-    return weft_cut_sequence(lowering, operations, turns_of_token(steps));
-}
-
-static weft_status lower_pieces(struct weft_lowering *lowering, struct steps *steps) {
-    const uint32_t n = steps->sizes.n;
-    const uint32_t at_once = tokens_at_once(lowering, steps);
-    for (uint32_t first = 0; first < n; first += at_once) {
-        lower_piece(lowering, steps, first, n - first < at_once ? n - first : at_once);
-    }
-    return weft_lower_status(lowering);
+    const double rows = (double)s->scan.batch * s->scan.n * s->rows;
+    return (struct weft_scan){.sizes = s->scan,
+                              /* queries, keys or decays */
+                              .largest = rows * fmax(steps->args.push.q_heads, s->heads),
+                              .operations = 8 * WEFT_GATED_STATE_STEPS_COLUMNS * s->rows,
+                              .turns = turns_of_token(steps),
+                              .state = &steps->args.bind.state,
+                              .lower_piece = lower_piece,
+                              .steps = steps};
 }
 
 static weft_status gated_state_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     struct steps steps = steps_of(lowering, node);
-    const struct sizes *s = &steps.sizes;
-    const uint64_t states = (uint64_t)s->batch * s->states;
-    const bool has_state = node->input[STATE] != 0;
-    if (!is_countable(lowering, &steps)) {
-        return weft_lower_status(lowering);
-    }
-    steps.starts = has_state ? FROM_STATE : FROM_ZEROS;
-    if (has_state || s->n > tokens_at_once(lowering, &steps)) {
-        steps.args.bind.state = weft_lower_scratch(lowering, states * sizeof(float));
-    }
-    if (has_state) {
-        const uint32_t given = weft_lower_value(lowering, node->input[STATE]);
-        weft_lower_copy(lowering, steps.args.bind.state, given, states);
-    }
-    return lower_pieces(lowering, &steps);
+    struct weft_scan scan = scan_of(&steps);
+    return weft_scan_lower(lowering, &scan, node->input[STATE]);
 }
 
 const struct weft_op weft_op_gated_state = {
@@ -478,11 +424,7 @@ weft_status weft_graph_gated_state_step(weft_tensor *out, weft_graph *graph, wef
         .input = {q, k, v, {0}, {0}, given.decay, given.beta, given.erase, given.erase_along},
         .input_count = STEP_INPUTS,
         .lengths = given.lengths};
-    if (given.state.id != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "gated_state_step: state must be absent: a step has its own, of zeros in "
-                         "front of token 0");
-    }
+    WEFT_TRY(weft_scan_check_step(graph, call.op->name, given.state));
     WEFT_TRY(weft_graph_get_tensor(graph, q, &call.shape[0], NULL));
     WEFT_TRY(weft_graph_get_tensor(graph, v, &call.shape[2], NULL));
     WEFT_TRY(weft_check_step_place(graph, &call));
@@ -492,11 +434,8 @@ weft_status weft_graph_gated_state_step(weft_tensor *out, weft_graph *graph, wef
 
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     struct steps steps = steps_of(lowering, node);
-    steps.args.bind.state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]);
-    steps.starts = steps.sizes.n == 1 ? FROM_STATE_BEHIND_FIRST : FROM_ZEROS;
-    steps.ends = IN_STATE;
-    return is_countable(lowering, &steps) ? lower_pieces(lowering, &steps)
-                                          : weft_lower_status(lowering);
+    struct weft_scan scan = scan_of(&steps);
+    return weft_scan_lower_step(lowering, &scan, node->input[WEFT_STEP_STATE]);
 }
 
 const struct weft_op weft_op_gated_state_step = {

@@ -19,18 +19,24 @@ double weft_linear_attention_state_size(const struct weft_step_call *call, uint3
 static void lower_sums(struct weft_lowering *lowering, const struct weft_linear_attention *a) {
     const uint64_t heads = (uint64_t)a->batch * a->heads;
     const uint64_t sums = (uint64_t)a->features * (a->values + UINT64_C(1));
-    const uint64_t count = heads * (sums + a->features + a->values);
+    const uint64_t items = heads * (sums + a->features + a->values);
+    /* By rows: some features at a time, and then what they have in common. */
+    const uint32_t blocks = (a->features - 1) / WEFT_LINEAR_ATTENTION_STEP_SUMS_ROW_FEATURES + 2;
+    const bool by_rows = weft_lower_by_rows(lowering, a->values);
+    const uint64_t count = by_rows ? heads * blocks : items;
     struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, linear_attention_step_sums, weft_grid_of_items(count),
+        lowering, linear_attention_step_sums,
+        by_rows ? weft_grid_of_rows(count, a->values) : weft_grid_of_items(count),
         .bind = {.keys = a->k, .values = a->v, .position = a->position, .state = a->state},
         .push = {.count = (uint32_t)count,
                  .heads = a->heads,
                  .features = a->features,
                  .values = a->values,
                  .stride = a->stride,
-                 .offset = a->offset});
+                 .offset = a->offset},
+        .constant = {.by_rows = by_rows});
     dispatch->flops = 2.0 * (double)(heads * sums);
-    dispatch->bytes = 8.0 * (double)count;
+    dispatch->bytes = 8.0 * (double)items;
 }
 
 static void lower_read(struct weft_lowering *lowering, const struct weft_linear_attention *a) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Selective scans: numbers of each channel, which every token decays, writes and reads; and their step. */
-#include <math.h>
-
 #include <weft/mixers.h>
 #include <weft/movement.h>
 
@@ -9,10 +7,8 @@
 #include "core/try.h"
 #include "kernels/selective_scan/steps.h"
 #include "kernels/selective_scan/steps_lanes.h"
-#include "lower/cut.h"
+#include "mixers/scan_steps.h"
 #include "mixers/step.h"
-#include "ops/copy.h"
-#include "ops/mask.h"
 #include "ops/row.h"
 
 static_assert(WEFT_SELECTIVE_SCAN_STEPS_STATES == WEFT_MAX_SELECTIVE_SCAN_STATES,
@@ -35,8 +31,6 @@ static uint32_t at(const struct weft_node *node, uint32_t input) {
     return input == STATE ? WEFT_STEP_STATE : input - WRITES + WEFT_STEP_INPUTS;
 }
 
-enum { STRANDS = 8 }; /* of a channel: shaders/selective_scan */
-
 struct weft_selective_scan_node {
     uint32_t with_last; /* the states behind the results of each sequence */
 };
@@ -45,22 +39,25 @@ struct weft_selective_scan_node {
 
 /* The sizes of checked operands. */
 struct sizes {
-    uint32_t batch, n, channels;
-    uint32_t states;       /* of a channel */
-    uint32_t results, all; /* elements of a sequence: results, and states of all channels */
-    bool skip;             /* a factor of x stands behind the rates */
+    struct weft_scan_sizes scan;
+    uint32_t channels;
+    uint32_t states; /* of a channel */
+    bool skip;       /* a factor of x stands behind the rates */
 };
 
 static struct sizes sizes_of(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_selective_scan_node *p = (const void *)node->params.bytes;
     const weft_shape *x = weft_node_shape(graph, node, X);
-    struct sizes s = {.batch = x->dim[0],
-                      .n = x->dim[1],
-                      .channels = x->dim[2],
-                      .states = weft_node_shape(graph, node, at(node, WRITES))->dim[2]};
-    s.results = s.n * s.channels;
-    s.all = s.states * s.channels;
-    s.skip = weft_node_shape(graph, node, RATES)->dim[0] == s.states + 1;
-    return s;
+    const uint32_t channels = x->dim[2];
+    const uint32_t states = weft_node_shape(graph, node, at(node, WRITES))->dim[2];
+    return (struct sizes){.scan = {.batch = x->dim[0],
+                                   .n = x->dim[1],
+                                   .width = channels,
+                                   .state = states * channels,
+                                   .with_last = p->with_last},
+                          .channels = channels,
+                          .states = states,
+                          .skip = weft_node_shape(graph, node, RATES)->dim[0] == states + 1};
 }
 
 /* The rates, and behind them the factor of the token itself, where there is one: one tensor, since a kernel binds only so many. */
@@ -123,8 +120,8 @@ static weft_status add_with_last(weft_tensor out[2], weft_graph *graph,
     weft_tensor made = {0};
     WEFT_TRY(add(&made, graph, operands, given, true));
     const struct sizes s = sizes_of(graph, &graph->nodes[weft_graph_producer(graph, made.id)]);
-    return weft_take_both(out, graph, made, weft_shape_of(s.batch, s.n, s.channels),
-                          weft_shape_of(s.batch, s.states, s.channels));
+    return weft_take_both(out, graph, made, weft_shape_of(s.scan.batch, s.scan.n, s.channels),
+                          weft_shape_of(s.scan.batch, s.states, s.channels));
 }
 
 weft_status weft_graph_selective_scan_with_last(weft_tensor out[2], weft_graph *graph,
@@ -153,9 +150,10 @@ static weft_status check_ranks(const weft_graph *graph, const struct weft_node *
 
 static weft_status check_operands(const weft_graph *graph, const struct weft_node *node,
                                   const struct sizes *s) {
-    const weft_shape of_states = weft_shape_of(s->batch, s->n, s->states);
-    WEFT_TRY(
-        weft_expect_shape(graph, node, DELTA, "delta", weft_shape_of(s->batch, s->n, s->channels)));
+    const uint32_t batch = s->scan.batch;
+    const weft_shape of_states = weft_shape_of(batch, s->scan.n, s->states);
+    WEFT_TRY(weft_expect_shape(graph, node, DELTA, "delta",
+                               weft_shape_of(batch, s->scan.n, s->channels)));
     WEFT_TRY(weft_expect_shape(graph, node, at(node, WRITES), "b", of_states));
     WEFT_TRY(weft_expect_shape(graph, node, at(node, READS), "c", of_states));
     WEFT_TRY(weft_expect_shape(graph, node, RATES, "a",
@@ -163,12 +161,11 @@ static weft_status check_operands(const weft_graph *graph, const struct weft_nod
     return is_step(node) || !weft_node_has_input(node, STATE)
                ? WEFT_OK
                : weft_expect_shape(graph, node, STATE, "state",
-                                   weft_shape_of(s->batch, s->states, s->channels));
+                                   weft_shape_of(batch, s->states, s->channels));
 }
 
 static weft_status selective_scan_infer(const weft_graph *graph, struct weft_node *node,
                                         weft_dtype *dtype, weft_shape *shape) {
-    const struct weft_selective_scan_node *params = (const void *)node->params.bytes;
     WEFT_TRY(check_ranks(graph, node));
     const struct sizes s = sizes_of(graph, node);
     if (s.states > WEFT_MAX_SELECTIVE_SCAN_STATES) {
@@ -177,17 +174,8 @@ static weft_status selective_scan_infer(const weft_graph *graph, struct weft_nod
                          WEFT_MAX_SELECTIVE_SCAN_STATES);
     }
     WEFT_TRY(check_operands(graph, node, &s));
-    const double elements = ((double)s.n + s.states) * s.channels;
-    if (elements > (double)INT32_MAX) {
-        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "%s: results and states of a sequence would have %.0f elements, more "
-                         "than %d",
-                         node->op->name, elements, INT32_MAX);
-    }
-    *dtype = WEFT_F32;
-    *shape = params->with_last ? weft_shape_of(s.batch, s.results + s.all)
-                               : weft_shape_of(s.batch, s.n, s.channels);
-    return WEFT_OK;
+    return weft_scan_infer(dtype, shape, graph, node, &s.scan,
+                           ((double)s.scan.n + s.states) * s.channels);
 }
 
 /* ---- lowering ---- */
@@ -195,70 +183,49 @@ static weft_status selective_scan_infer(const weft_graph *graph, struct weft_nod
 static struct weft_grid steps_grid(const struct weft_variant *variant, const void *args,
                                    uint32_t batches) {
     const struct weft_selective_scan_steps_args *words = args;
-    const uint32_t columns =
-        variant->tiles[0] != 0 ? variant->tiles[0] : WEFT_SELECTIVE_SCAN_STEPS_COLUMNS;
     (void)batches;
-    return weft_grid_of_groups((uint64_t)words->push.sequences *
-                               ((words->push.channels - 1) / columns + 1));
+    return weft_scan_grid(variant, words->push.sequences, words->push.channels,
+                          WEFT_SELECTIVE_SCAN_STEPS_COLUMNS);
 }
 
 WEFT_VARIANTS(selective_scan_steps, "selective_scan/steps",
               WEFT_GROUP_ROW(selective_scan_steps, steps_grid, 1.0F),
               WEFT_LANES_ROWS(selective_scan_steps_lanes, steps_grid, 1))
 
-/* What the shader is told of a state. */
-enum { FROM_ZEROS, FROM_STATE, FROM_STATE_BEHIND_FIRST };
-enum { ALL, LENGTHS_COUNT, POSITIONS_COUNT };
-enum { NOWHERE, IN_STATE, BEHIND_RESULT };
-
 /* What more than one dispatch has. */
 struct steps {
     struct weft_selective_scan_steps_args args;
     struct sizes sizes;
-    uint32_t starts, ends; /* of all pieces */
 };
 
-/* Registers for the states of a strand: a kernel for each power of two. */
-static uint32_t slots_of(uint32_t states) {
-    uint32_t slots = 1;
-    while (slots * STRANDS < states) {
-        slots *= 2;
-    }
-    return slots;
-}
-
-/* Lengths and states decide nothing but numbers, so that they need no kernels: what is missing is bound to another storage. */
+/* Lengths and states decide nothing but numbers, so that they need no kernels. */
 static struct steps steps_of(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_selective_scan_node *params = (const void *)node->params.bytes;
     const struct sizes s = sizes_of(lowering->graph, node);
     const uint32_t values = weft_lower_value(lowering, node->input[X]);
-    const uint32_t counted = is_step(node)
-                                 ? weft_lower_value(lowering, node->input[WEFT_STEP_POSITION])
-                                 : weft_lower_lengths(lowering, node, LENGTHS);
+    const struct weft_scan_counted counted =
+        is_step(node) ? weft_scan_lower_positions(lowering, node)
+                      : weft_scan_lower_lengths(lowering, node, LENGTHS, values);
     const uint32_t result = weft_lower_value(lowering, node->output);
     return (struct steps){
         .sizes = s,
-        .ends = params->with_last ? BEHIND_RESULT : NOWHERE,
         .args = {.bind = {.values = values,
                           .deltas = weft_lower_value(lowering, node->input[DELTA]),
                           .rates = weft_lower_value(lowering, node->input[RATES]),
                           .writes = weft_lower_value(lowering, node->input[at(node, WRITES)]),
                           .reads = weft_lower_value(lowering, node->input[at(node, READS)]),
-                          .counted = counted != WEFT_NO_STORAGE ? counted : values,
+                          .counted = counted.storage,
                           .state = result,
                           .result = result},
-                 .push = {.sequences = s.batch,
-                          .n = s.n,
+                 .push = {.sequences = s.scan.batch,
+                          .n = s.scan.n,
                           .channels = s.channels,
                           .states = s.states,
-                          .stride = s.results + (params->with_last ? s.all : 0),
-                          .last = s.results,
-                          .counts = is_step(node)                ? POSITIONS_COUNT
-                                    : counted != WEFT_NO_STORAGE ? LENGTHS_COUNT
-                                                                 : ALL},
+                          .stride = weft_scan_stride(&s.scan),
+                          .last = s.scan.n * s.scan.width,
+                          .counts = counted.counts},
                  .constant = {.skip = s.skip,
-                              .slots = slots_of(s.states),
-                              .rest = s.states % STRANDS != 0}}};
+                              .slots = weft_scan_slots(s.states, 1),
+                              .rest = s.states % WEFT_SCAN_STRANDS != 0}}};
 }
 
 /* Of an invocation's loops for a token, at most. */
@@ -266,65 +233,41 @@ static double turns_of_token(const struct steps *steps) {
     return 1.25 * steps->sizes.states + 16.0;
 }
 
-/* Appends the tokens from `first` on. */
-static void lower_piece(struct weft_lowering *lowering, struct steps *steps, uint32_t first,
-                        uint32_t count) {
+static void lower_piece(struct weft_lowering *lowering, const struct weft_scan_piece *piece,
+                        void *user) {
     enum { OPERATIONS = 25 }; /* of a state: an exponential, and six more */
+    struct steps *steps = user;
     const struct sizes *s = &steps->sizes;
     struct weft_selective_scan_steps_args *args = &steps->args;
-    args->push.first = first;
-    args->push.steps = count;
-    args->push.starts = first > 0 ? FROM_STATE : steps->starts;
-    args->push.ends = first + count < s->n ? IN_STATE : steps->ends;
+    args->push.first = piece->first;
+    args->push.steps = piece->count;
+    args->push.starts = piece->starts;
+    args->push.ends = piece->ends;
     struct weft_dispatch *dispatch =
         weft_lower_variants(lowering, &weft_selective_scan_steps_variants, 1, args);
-    const double tokens = (double)s->batch * count;
-    dispatch->turns = count * turns_of_token(steps);
-    dispatch->flops = tokens * OPERATIONS * s->all;
-    dispatch->bytes =
-        4.0 * (tokens * (3.0 * s->channels + 2.0 * s->states) + (2.0 * s->batch + 1.0) * s->all);
+    const double tokens = (double)s->scan.batch * piece->count;
+    dispatch->turns = piece->count * turns_of_token(steps);
+    dispatch->flops = tokens * OPERATIONS * s->scan.state;
+    dispatch->bytes = 4.0 * (tokens * (3.0 * s->channels + 2.0 * s->states) +
+                             (2.0 * s->scan.batch + 1.0) * s->scan.state);
 }
 
-static bool is_countable(struct weft_lowering *lowering, const struct steps *steps) {
+static struct weft_scan scan_of(struct steps *steps) {
     const struct sizes *s = &steps->sizes;
-    const double results = s->batch * ((double)s->results + s->all);
-    const double vectors = (double)s->batch * s->n * s->states;
-    return weft_lower_countable(lowering, fmax(results, vectors), "elements");
-}
-
-/* Tokens of a dispatch: a long sequence is several, between which a state is kept. */
-static uint32_t tokens_at_once(const struct weft_lowering *lowering, const struct steps *steps) {
-    const uint32_t operations = 32 * WEFT_SELECTIVE_SCAN_STEPS_COLUMNS * steps->sizes.states;
-    return weft_cut_sequence(lowering, operations, turns_of_token(steps));
-}
-
-static weft_status lower_pieces(struct weft_lowering *lowering, struct steps *steps) {
-    const uint32_t n = steps->sizes.n;
-    const uint32_t at_once = tokens_at_once(lowering, steps);
-    for (uint32_t first = 0; first < n; first += at_once) {
-        lower_piece(lowering, steps, first, n - first < at_once ? n - first : at_once);
-    }
-    return weft_lower_status(lowering);
+    return (struct weft_scan){.sizes = s->scan,
+                              .largest = (double)s->scan.batch * s->scan.n * s->states,
+                              .operations = 32 * WEFT_SELECTIVE_SCAN_STEPS_COLUMNS * s->states,
+                              .turns = turns_of_token(steps),
+                              .state = &steps->args.bind.state,
+                              .lower_piece = lower_piece,
+                              .steps = steps};
 }
 
 static weft_status selective_scan_lower(struct weft_lowering *lowering,
                                         const struct weft_node *node) {
     struct steps steps = steps_of(lowering, node);
-    const struct sizes *s = &steps.sizes;
-    const uint64_t states = (uint64_t)s->batch * s->all;
-    const bool has_state = node->input[STATE] != 0;
-    if (!is_countable(lowering, &steps)) {
-        return weft_lower_status(lowering);
-    }
-    steps.starts = has_state ? FROM_STATE : FROM_ZEROS;
-    if (has_state || s->n > tokens_at_once(lowering, &steps)) {
-        steps.args.bind.state = weft_lower_scratch(lowering, states * sizeof(float));
-    }
-    if (has_state) {
-        const uint32_t given = weft_lower_value(lowering, node->input[STATE]);
-        weft_lower_copy(lowering, steps.args.bind.state, given, states);
-    }
-    return lower_pieces(lowering, &steps);
+    struct weft_scan scan = scan_of(&steps);
+    return weft_scan_lower(lowering, &scan, node->input[STATE]);
 }
 
 const struct weft_op weft_op_selective_scan = {
@@ -367,11 +310,7 @@ weft_status weft_graph_selective_scan_step(weft_tensor *out, weft_graph *graph, 
                                   .input = {x, delta, a, {0}, {0}, b, c},
                                   .input_count = STEP_INPUTS,
                                   .lengths = given.lengths};
-    if (given.state.id != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "selective_scan_step: state must be absent: a step has its own, of zeros "
-                         "in front of token 0");
-    }
+    WEFT_TRY(weft_scan_check_step(graph, call.op->name, given.state));
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor made = {0};
     WEFT_TRY(weft_graph_end(graph, mark, add_step(&made, graph, &call, given.skip)));
@@ -381,11 +320,8 @@ weft_status weft_graph_selective_scan_step(weft_tensor *out, weft_graph *graph, 
 
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     struct steps steps = steps_of(lowering, node);
-    steps.args.bind.state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]);
-    steps.starts = steps.sizes.n == 1 ? FROM_STATE_BEHIND_FIRST : FROM_ZEROS;
-    steps.ends = IN_STATE;
-    return is_countable(lowering, &steps) ? lower_pieces(lowering, &steps)
-                                          : weft_lower_status(lowering);
+    struct weft_scan scan = scan_of(&steps);
+    return weft_scan_lower_step(lowering, &scan, node->input[WEFT_STEP_STATE]);
 }
 
 const struct weft_op weft_op_selective_scan_step = {

@@ -85,11 +85,11 @@ float chunk_sum(uint chunk)
     return sum;
 }
 
-vec4 sum_keys(uint first, uint end, uint channel)
+vec4 sum_keys(uint first, uint end, uint four)
 {
     vec4 sum = vec4(0.0);
     for (uint j = first; j < end; j++) {
-        sum = weft_multiply_add(weights[j], load_value(rows[j], channel), sum);
+        sum = weft_multiply_add(weights[j], load_value(rows[j], four), sum);
     }
     return sum;
 }

@@ -67,8 +67,8 @@ void find_largest(uint chunks, inout float largest, out float before, out float 
 
 float chunk_sum(uint chunk);
 
-// Four channels of the sum over the block's keys first ... end - 1, which are in the ring.
-vec4 sum_keys(uint first, uint end, uint channel);
+// Four channels, 4 four ... 4 four + 3, of the sum over the block's keys first ... end - 1, which are in the ring.
+vec4 sum_keys(uint first, uint end, uint four);
 
 // Channels of a token of k and v.
 uint keys_width()
@@ -117,12 +117,13 @@ void make_weights(weft_band band, uint block, inout float largest)
     }
 }
 
-vec4 load_value(uint row, uint channel)
+// By the number of the four channels, which counts up from lane to lane whatever the row is.
+vec4 load_value(uint row, uint four)
 {
     if (VECTOR != 0) {
-        return state4[(row + channel) / 4];
+        return state4[row / 4 + four];
     }
-    uvec4 at = row + min(channel + uvec4(0, 1, 2, 3), push.width - 1);
+    uvec4 at = row + min(4 * four + uvec4(0, 1, 2, 3), push.width - 1);
     return vec4(state[at.x], state[at.y], state[at.z], state[at.w]);
 }
 
@@ -138,16 +139,16 @@ void sum_values(weft_band band, uint block, uint own_key, uint tile)
     uint lane = gl_LocalInvocationID.x % LANES;
     uint number = gl_LocalInvocationID.x / LANES;
     uint chunk = block + number * WEFT_KEYS;
-    uint channel = tile + lane * 4;
-    if (!weft_band_meets(band, chunk) || channel >= push.width) {
+    uint four = tile / 4 + lane;
+    if (!weft_band_meets(band, chunk) || 4 * four >= push.width) {
         return;
     }
     bool has_own = weft_band_ends(band, chunk);
     uint first = max(band.begin, chunk) - block;
     uint end = has_own ? band.end - 1 - block : (number + 1) * WEFT_KEYS;
-    vec4 sum = sum_keys(first, end, channel);
+    vec4 sum = sum_keys(first, end, four);
     if (has_own) {
-        sum = weft_multiply_add(weight_of(end), load_own_value(own_key, channel), sum);
+        sum = weft_multiply_add(weight_of(end), load_own_value(own_key, 4 * four), sum);
     }
     sums[number][lane] = sum;
 }
@@ -179,14 +180,19 @@ void add_block(weft_band band, uint block, uint own, uint own_key, uint keys, ui
 {
     uint lane = gl_LocalInvocationID.x;
     uint key = block + lane;
+    keep_weight(lane, uintBitsToFloat(0xff800000u)); // -inf
+    // Keys in front of the band stand for its first one: so the lanes of a processor's vector part at its end alone, and need no mask
+    // before that.
+    if (key + 1 < band.end) {
+        uint row = ring_row(max(key, band.begin));
+        float score = push.scale * multiply_key(own, keys + row);
+        keep_row(lane, values + row);
+        if (key >= band.begin) {
+            keep_weight(lane, score);
+        }
+    }
     if (key + 1 == band.end) {
         keep_weight(lane, push.scale * multiply_own_key(own, own_key));
-    } else if (weft_band_has(band, key)) {
-        uint row = ring_row(key);
-        keep_weight(lane, push.scale * multiply_key(own, keys + row));
-        keep_row(lane, values + row);
-    } else {
-        keep_weight(lane, uintBitsToFloat(0xff800000u)); // -inf
     }
     barrier();
     if (lane < CHUNKS) {

@@ -108,25 +108,25 @@ float chunk_sum(uint chunk)
     return sum;
 }
 
-vec4 sum_keys(uint first, uint end, uint channel)
+vec4 sum_keys(uint first, uint end, uint four)
 {
     vec4 sum = vec4(0.0);
     uint j = first;
     for (; j % 4 != 0 && j < end; j++) {
-        sum = weft_multiply_add(weight_of(j), load_value(rows[j / 4][j % 4], channel), sum);
+        sum = weft_multiply_add(weight_of(j), load_value(rows[j / 4][j % 4], four), sum);
     }
     for (; j + 4 <= end; j += 4) {
-        vec4 four = weights[j / 4];
+        vec4 own = weights[j / 4];
         uvec4 at = rows[j / 4];
-        vec4 values[4] = vec4[](load_value(at.x, channel), load_value(at.y, channel),
-                                load_value(at.z, channel), load_value(at.w, channel));
+        vec4 values[4] = vec4[](load_value(at.x, four), load_value(at.y, four),
+                                load_value(at.z, four), load_value(at.w, four));
         [[unroll]] for (uint i = 0; i < 4; i++)
         {
-            sum = weft_multiply_add(four[i], values[i], sum);
+            sum = weft_multiply_add(own[i], values[i], sum);
         }
     }
     for (; j < end; j++) {
-        sum = weft_multiply_add(weight_of(j), load_value(rows[j / 4][j % 4], channel), sum);
+        sum = weft_multiply_add(weight_of(j), load_value(rows[j / 4][j % 4], four), sum);
     }
     return sum;
 }

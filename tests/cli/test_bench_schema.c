@@ -77,6 +77,16 @@ WEFT_TEST(weights_of_bytes_are_held_to_float64) {
     json_decref(report);
 }
 
+/* It has no place in the list of drivers' devices, and yet its rows are known by one. */
+WEFT_TEST(the_processor_by_its_name_is_valid) {
+    json_t *report = valid_report("--device processor --suite decode --filter decode/gated "
+                                  "--lengths 64 --seconds 0.05 --rounds 1 --no-limits");
+    const json_t *device = json_array_get(field(report, "environment/devices"), 0);
+    const json_t *row = json_array_get(field(report, "rows"), 0);
+    assert_true(json_equal(field(row, "device_index"), field(device, "index")));
+    json_decref(report);
+}
+
 WEFT_TEST(skipped_rows_and_fits_are_valid) {
     json_t *report = valid_report("--suite mixers --filter attention/full_band --seconds 0.1 "
                                   "--lengths 64,256,2097152 --time-cap 1");

@@ -189,18 +189,19 @@ static void run_piece(struct weft_test_graph *f, const struct text *t, uint32_t 
     }
 }
 
-/* Whole, and cut at these tokens, of which the last is n: the same bits. */
-static void check_cuts(struct weft_test_graph *f, const struct text *t, const uint32_t *cuts) {
+/* Whole, and cut at these tokens, of which the last is n, on two devices by turns: the same bits. */
+static void check_cuts_on(struct weft_test_graph *const by_turns[2], const struct text *t,
+                          const uint32_t *cuts) {
     const size_t size = (size_t)t->batch * t->n * t->results;
     const size_t states = (size_t)t->batch * t->states;
     float *whole = malloc(2 * size * sizeof *whole);
     float *state = malloc(2 * states * sizeof *state);
     assert_non_null(whole);
     assert_non_null(state);
-    run_piece(f, t, 0, t->n, state, false, NULL, whole);
+    run_piece(by_turns[0], t, 0, t->n, state, false, NULL, whole);
     for (uint32_t done = 0, i = 0; done < t->n; done = cuts[i++]) {
         const uint32_t count = cuts[i] - done;
-        run_piece(f, t, done, count, state + states, done > 0, NULL, whole + size);
+        run_piece(by_turns[i % 2], t, done, count, state + states, done > 0, NULL, whole + size);
         float *expected = cut(t, whole, done, count, t->results);
         assert_memory_equal(whole + size, expected,
                             (size_t)t->batch * count * t->results * sizeof *whole);
@@ -209,6 +210,10 @@ static void check_cuts(struct weft_test_graph *f, const struct text *t, const ui
     assert_memory_equal(state, state + states, states * sizeof *state);
     free(whole);
     free(state);
+}
+
+static void check_cuts(struct weft_test_graph *f, const struct text *t, const uint32_t *cuts) {
+    check_cuts_on((struct weft_test_graph *const[]){f, f}, t, cuts);
 }
 
 static const struct text kinds[] = {
@@ -351,6 +356,128 @@ WEFT_TEST_ON_GRAPH(steps_have_the_bits_of_the_whole, f) {
         free(state);
         free_text(&t);
     }
+}
+
+/* ---- a long text on two devices by turns ---- */
+
+enum { LONG = 4096, CUTS = 200 };
+
+static const struct text long_text = {.batch = 1,
+                                      .n = LONG,
+                                      .heads = 2,
+                                      .q_heads = 2,
+                                      .k_heads = 2,
+                                      .rows = 16,
+                                      .columns = 20,
+                                      .decay = true,
+                                      .beta = true,
+                                      .erase = true};
+
+/* The device of the test, and the processor. */
+struct two_devices {
+    struct weft_test_graph processor;
+    struct weft_test_graph *by_turns[2];
+};
+
+static void open_two(struct two_devices *two, struct weft_test_graph *f) {
+    two->by_turns[0] = f;
+    two->by_turns[1] = &two->processor;
+    assert_ok(weft_device_open(&two->processor.device,
+                               weft_device_params(.host = f->host.host, .select = "processor")));
+}
+
+/* In order, and the end behind them. */
+static void choose_cuts(uint32_t cuts[CUTS + 1]) {
+    static bool is_cut[LONG];
+    static float numbers[4 * CUTS];
+    uint32_t found = 0;
+    weft_philox_uniform(numbers, WEFT_COUNT(numbers), 11, 0);
+    for (uint32_t i = 0; found < CUTS && i < WEFT_COUNT(numbers); i++) {
+        const uint32_t place = 1 + (uint32_t)((0.5F * numbers[i] + 0.5F) * (float)(LONG - 1));
+        found += place < LONG && !is_cut[place];
+        is_cut[place % LONG] = true;
+    }
+    assert_int_equal(found, CUTS);
+    found = 0;
+    for (uint32_t i = 1; i < LONG; i++) {
+        if (is_cut[i]) {
+            cuts[found++] = i;
+        }
+    }
+    cuts[found] = LONG;
+}
+
+WEFT_TEST_ON_GRAPH(pieces_on_other_devices, f) {
+    uint32_t cuts[CUTS + 1];
+    struct two_devices two = {0};
+    struct text t = long_text;
+    open_two(&two, f);
+    make_text(&t);
+    choose_cuts(cuts);
+    check_cuts_on(two.by_turns, &t, cuts);
+    free_text(&t);
+    weft_device_destroy(&two.processor.device);
+}
+
+/* A plan for one token, whose data the run's tensors are pointed at. */
+static weft_plan *plan_token(struct weft_test_run *run, const struct text *t, float *state,
+                             int32_t *position, float *y) {
+    static const char *const names[OPERANDS] = {"q", "k", "v", "decay", "beta", "erase", "along"};
+    weft_tensor x[OPERANDS] = {{0}}, out;
+    for (uint32_t i = 0; i < OPERANDS; i++) {
+        if (t->width[i] > 0) {
+            x[i] = weft_test_feed(run, names[i], weft_shape_of(1, 1, t->width[i]), t->x[i]);
+        }
+    }
+    const weft_step step = {.state = "state",
+                            .position =
+                                weft_test_feed_i32(run, "position", weft_shape_of(1), position)};
+    const weft_gated_state_params params = params_of(t, x);
+    assert_ok(
+        weft_graph_gated_state_step(&out, run->graph, x[AT_Q], x[AT_K], x[AT_V], &step, &params));
+    weft_test_feed_state(run, "state", weft_shape_of(1, t->states), state);
+    weft_test_take(run, "y", out, y);
+    return weft_test_plan(run, NULL);
+}
+
+WEFT_TEST_ON_GRAPH(tokens_on_other_devices, f) {
+    struct two_devices two = {0};
+    struct text t = long_text;
+    struct weft_test_run runs[2];
+    weft_plan *plans[2];
+    int32_t position;
+    open_two(&two, f);
+    make_text(&t);
+    float *whole = calloc((size_t)LONG * t.results + 2 * t.states, sizeof *whole);
+    float *y = malloc(t.results * sizeof *y);
+    assert_true(whole && y);
+    float *last = whole + (size_t)LONG * t.results;
+    float *state = last + t.states;
+    run_piece(f, &t, 0, LONG, last, false, NULL, whole);
+    for (uint32_t i = 0; i < 2; i++) {
+        runs[i] = weft_test_begin(two.by_turns[i]->device);
+        plans[i] = plan_token(&runs[i], &t, state, &position, y);
+    }
+    for (uint32_t token = 0; token < LONG; token++) {
+        struct weft_test_run *run = &runs[token % 2];
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < OPERANDS; i++) {
+            if (t.width[i] > 0) {
+                run->tensors[at++].data = t.x[i] + (size_t)token * t.width[i];
+            }
+        }
+        position = (int32_t)token;
+        assert_ok(weft_plan_execute(plans[token % 2], run->tensors, run->count));
+        assert_memory_equal(y, whole + (size_t)token * t.results, t.results * sizeof *y);
+    }
+    assert_memory_equal(state, last, t.states * sizeof *state);
+    for (uint32_t i = 0; i < 2; i++) {
+        weft_plan_destroy(&plans[i]);
+    }
+    free(whole);
+    free(y);
+    free_text(&t);
+    weft_device_destroy(&two.processor.device);
 }
 
 WEFT_TEST_ON_GRAPH(steps_are_checked, f) {

@@ -9,6 +9,7 @@
 #include "model/network/architecture.h"
 #include "model/network/decoder_layout.h"
 #include "model/network/gated_mixer.h"
+#include "model/network/mamba_layout.h"
 #include "model/network/network.h"
 
 #define MOST_CHANNELS (1 << 22)
@@ -24,17 +25,6 @@ struct mamba {
 };
 
 /* ---- config.json ---- */
-
-static const weft_field network_fields[] = {
-    {WEFT_INTEGER("vocab_size", weft_network_config, vocab_size, 1, 1 << 24), .required = true},
-    {WEFT_INTEGER("hidden_size", weft_network_config, hidden_size, 1, 65536), .required = true},
-    {WEFT_INTEGER("num_hidden_layers", weft_network_config, layers, 1, WEFT_MAX_LAYERS),
-     .required = true},
-    {WEFT_REAL("layer_norm_epsilon", weft_network_config, norm_eps, 0, 1)},
-    {WEFT_BOOL("tie_word_embeddings", weft_network_config, tie_word_embeddings)},
-};
-static const weft_field_table network_table = {network_fields,
-                                               sizeof network_fields / sizeof network_fields[0]};
 
 static const weft_field own_fields[] = {
     {WEFT_INTEGER("state_size", struct mamba, states, 1, WEFT_MAX_SELECTIVE_SCAN_STATES)},
@@ -84,25 +74,6 @@ static weft_status read_falcon(void *state, weft_network_config *config,
     mamba->normed = true;
     return weft_decoder_read_real(&mamba->epsilon, 1e-6, 0.0, json, "mixer_rms_eps");
 }
-
-/* ---- tensors ---- */
-
-static const struct weft_tensor_name names[] = {
-    {WEFT_NAMED("embeddings.tokens", "embeddings")},
-    {WEFT_NAMED("embeddings.tokens", "embedding")}, /* in the first files */
-    {WEFT_NAMED("layers.#.mixer", "layers.#.mixer")},
-    {WEFT_NAMED("layers.#.mixer_norm", "layers.#.norm")},
-    {WEFT_NAMED("norm", "norm_f")},
-    {.ours = NULL}};
-
-/* A state has one size however long the text is, and so the config says nothing of a longest one. */
-static const weft_network_config defaults = {.norm = WEFT_NORM_RMS,
-                                             .norm_eps = 1e-5F,
-                                             .activation = WEFT_ACTIVATION_SILU,
-                                             .pooling = WEFT_POOLING_LAST,
-                                             .max_positions = 1 << 24,
-                                             .causal = true,
-                                             .tie_word_embeddings = true};
 
 /* ---- the mixer ---- */
 
@@ -157,38 +128,19 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_map(builder, x, "out_proj", channels, builder->width, mamba->bias);
 }
 
-static const struct weft_layout layout = {.stem = "Mamba",
-                                          .encoder = "MambaModel",
-                                          .prefix = "backbone.",
-                                          .fields = {&network_table, &weft_act_fields},
-                                          .defaults = &defaults,
-                                          .read = read,
-                                          .names = names,
-                                          .heads = weft_causal_heads};
+/* ---- layouts ---- */
 
-const struct weft_model_family weft_family_mamba = {.model_type = "mamba",
-                                                    .config_size = sizeof(struct mamba),
-                                                    .mixer = "mixer",
-                                                    .mixer_norm = "mixer_norm",
-                                                    .takes_lengths = weft_family_always,
-                                                    .recurrent = weft_family_always,
-                                                    .mix = mix,
-                                                    .layout = &layout};
+static const weft_network_config defaults = {WEFT_MAMBA_DEFAULTS, .tie_word_embeddings = true};
 
-static const struct weft_layout falcon_layout = {.stem = "FalconMamba",
-                                                 .encoder = "FalconMambaModel",
-                                                 .prefix = "backbone.",
-                                                 .fields = {&network_table, &weft_act_fields},
-                                                 .defaults = &defaults,
-                                                 .read = read_falcon,
-                                                 .names = names,
-                                                 .heads = weft_causal_heads};
+static const struct weft_layout layout = {WEFT_MAMBA_LAYOUT("Mamba"), .defaults = &defaults,
+                                          .read = read};
 
-const struct weft_model_family weft_family_falcon_mamba = {.model_type = "falcon_mamba",
+const struct weft_model_family weft_family_mamba = {
+    WEFT_MAMBA_FAMILY("mamba"), .config_size = sizeof(struct mamba), .mix = mix, .layout = &layout};
+
+static const struct weft_layout falcon_layout = {WEFT_MAMBA_LAYOUT("FalconMamba"),
+                                                 .defaults = &defaults, .read = read_falcon};
+
+const struct weft_model_family weft_family_falcon_mamba = {WEFT_MAMBA_FAMILY("falcon_mamba"),
                                                            .config_size = sizeof(struct mamba),
-                                                           .mixer = "mixer",
-                                                           .mixer_norm = "mixer_norm",
-                                                           .takes_lengths = weft_family_always,
-                                                           .recurrent = weft_family_always,
-                                                           .mix = mix,
-                                                           .layout = &falcon_layout};
+                                                           .mix = mix, .layout = &falcon_layout};
