@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Spectraformers that weft_models.py does not have: learned matrices, quadratures, hybrid features.
+"""Spectraformers that weft_models.py does not have, or has by features: learned matrices, quadratures, hybrid features.
 
 Each is a module of weft_models.py whose matrix W, or whose `attend`, is written here from the
 definitions: dense kernel matrices, no features. `extend` changes a module so, and gives the tensors

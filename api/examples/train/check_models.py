@@ -99,6 +99,19 @@ def check_features():
              normalised(kernel), 0.05)
 
 
+def check_sparse_grid():
+    """The rule has a normal distribution's moments up to the third, and features weigh what their rows do."""
+    grid = models.SparseGrid(2 * D + 1, D)
+    w, weights = grid.weight.double(), grid.weights.double()
+    need("sgq, moment 0", weights.sum(), torch.ones(()))
+    need("sgq, moment 1", weights @ w + 1, torch.ones(D))
+    need("sgq, moment 2", w.T @ (weights[:, None] * w), torch.eye(D))
+    need("sgq, moment 3", torch.einsum("r,ri,rj,rk->ijk", weights, w, w, w) + 1, torch.ones(D, D, D))
+    q, k = torch.randn(2, 6, 2 * D + 1).unbind()
+    a, b = grid.weigh(q, k)
+    need("sgq, features", a @ b.T, len(w) * (q.double() * weights) @ k.T.double())
+
+
 def toeplitz_config(family, **extra):
     return models.Config({
         "model_type": family, "task": "hidden", "vocab_size": 5, "hidden_size": D,
@@ -281,6 +294,7 @@ def main():
     check_attention()
     check_fast_weight()
     check_features()
+    check_sparse_grid()
     check_toeplitz()
     check_flt()
     check_public_code()

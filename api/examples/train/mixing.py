@@ -18,28 +18,39 @@ import numpy as np
 import data_mixing
 import trials
 
-BAND = 10
+BAND, WIDER = 10, (20, 30)  # half-widths
 FAR_FIRST = "FMMformer, 1 kernel, far field first"  # sigmoids of the blend begin at 0.05 and 0.95, not at 0.5
 GAUSSIANS, LOCAL = "FLT, g of 25 Gaussians", "FLT, g local"  # the paper's ways to learn g: weft_models.TransformPositions
 TWO, THREE = ["elu1", "elu1_negated"], ["elu1", "elu1_negated", "tanh1"]  # tanh1: sums of the paper's tanh can vanish
 
 
+def with_band(fields, half_width, of=""):
+    """The FMMformers of a band: what the page calls each, and its config."""
+    banded = {"model_type": "fmmformer", **fields, "half_width": half_width}
+    fmmformer = f"FMMformer{f', band{of}' if of else ''}"
+    return {
+        f"band{of}": banded,
+        f"{fmmformer}, 1 kernel": {**banded, "kernels": ["elu1"]},
+        f"{fmmformer}, 2 kernels": {**banded, "kernels": TWO},
+        f"{fmmformer}, 3 kernels": {**banded, "kernels": THREE},
+        f"{fmmformer}, fast weight": {**banded, "fast_weight": True},
+        f"{fmmformer}, 2 fast weights": {**banded, "fast_weight": TWO},
+    }
+
+
 def with_heads(fields):
     """Every causal mixer of queries, keys and values but FLT: what the page calls it, and its config."""
     fmmformer = {"model_type": "fmmformer", **fields}
+    wider = [with_band(fields, width, f" of {width}") for width in WIDER]
     return {
         "feed-forward alone": {**fmmformer, "half_width": 0},
         "softmax": {"model_type": "transformer", **fields},
         "linear": {**fmmformer, "kernels": ["elu1"]},
         "linear, 2 kernels": {**fmmformer, "kernels": TWO},
         "linear, 3 kernels": {**fmmformer, "kernels": THREE},
-        "band": {**fmmformer, "half_width": BAND},
-        "FMMformer, 1 kernel": {**fmmformer, "half_width": BAND, "kernels": ["elu1"]},
-        "FMMformer, 2 kernels": {**fmmformer, "half_width": BAND, "kernels": TWO},
-        "FMMformer, 3 kernels": {**fmmformer, "half_width": BAND, "kernels": THREE},
         "fast weight": {**fmmformer, "fast_weight": True},
-        "FMMformer, fast weight": {**fmmformer, "half_width": BAND, "fast_weight": True},
-        "FMMformer, 2 fast weights": {**fmmformer, "half_width": BAND, "fast_weight": TWO},
+        "2 fast weights": {**fmmformer, "fast_weight": TWO},
+        **with_band(fields, BAND), **wider[0], **wider[1],
         "Performer": {"model_type": "performer", **fields, "num_features": 32},
         "cosFormer": {"model_type": "cosformer", **fields, "cosformer_length": 512},
     }
@@ -52,12 +63,13 @@ GTU = {**SMALL, "expand_ratio": 1, "gtu_norm": True, "feed_forward": "mlp"}
 RPE = {**GTU, "rpe_size": 32}
 FLT = {"model_type": "flt", **RANDOM}
 
-# Spectraformer's combinations, by the paper's names. PosRF-ORF is the Performer.
+# Spectraformer's 18 combinations, by the paper's names. PosRF-ORF is the Performer.
 COMPONENTS = {"PosRF": "positive", "OPRF": "optimal", "SADERF": "asymmetric"}
 DRAWN = ("sorf", "qmc", "mm")  # by weft.features; weft_models draws the others
-MATRICES = {"ORF": "orf", "SORF": "sorf", "QMC": "qmc", "MM": "mm", "FastFood_L": "fastfood"}
+MATRICES = {"ORF": "orf", "SORF": "sorf", "QMC": "qmc", "MM": "mm", "SGQ": "sgq", "FastFood_L": "fastfood"}
+ROWS = {"SGQ": 65, "MM": 64}  # of 32 columns: SGQ has two a column and one more, MM more rows than columns by far
 GRID = {f"Spectraformer, {f}-{w}": {"model_type": "spectraformer", **RANDOM, "component": COMPONENTS[f],
-                                    "weight_matrix": MATRICES[w]}
+                                    "weight_matrix": MATRICES[w], "num_features": ROWS.get(w, RANDOM["num_features"])}
         for w in MATRICES for f in COMPONENTS if (f, w) != ("PosRF", "ORF")}
 
 MODELS = {
@@ -73,7 +85,7 @@ MODELS = {
                 "intermediate_size": 123},
     "FNet": {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 179, "tokenizer_class": None},
 }
-CAUSAL_ONLY = {"fast weight", "FMMformer, fast weight", "FMMformer, 2 fast weights", FAR_FIRST}
+CAUSAL_ONLY = {FAR_FIRST, *(name for name, config in MODELS.items() if config.get("fast_weight"))}
 BOTH_WAYS_ONLY = {*GRID, "SKI-TNN", "FNet"}
 TEST_COUNT, TEST_SEED, VALIDATION_SEED, TOKENS_PER_STEP = 256, 7, 8, 1024
 SOLVED = 0.01  # nats; batches never come twice, so that a loss in training is one on unseen sequences

@@ -119,7 +119,7 @@ class Config:
             if self.fast_weight is True:
                 self.fast_weight = ["elu1"]
         if self.model_type == "spectraformer":
-            signed = self.component in SIGNED or (
+            signed = self.component in SIGNED or self.weight_matrix == "sgq" or (
                 self.component == "generalized" and self.generalized_s == -1)
             if self.attention_eps is None:
                 self.attention_eps = 1e-6 if signed else 0.0
@@ -253,6 +253,24 @@ class FastFood(nn.Module):
         inner = inner.gather(1, self.permutation.long()[:, :, None].expand_as(inner))
         w = (s[:, :, None] * h) @ (g[:, :, None] * inner) / math.sqrt(len(h))
         return w.flatten(0, 1)[:rows, :columns]
+
+
+class SparseGrid(Stored):
+    """Sparse-grid quadrature of degree 3 (Dao et al., 2017): 0, sqrt(3) e_l and -sqrt(3) e_l, with the weights 1 - d/3 and
+    1/6."""
+
+    def __init__(self, rows, columns):
+        if rows != 2 * columns + 1:
+            raise ValueError(f"num_features: sgq has {2 * columns + 1} rows for heads of {columns} channels, not {rows}")
+        axes = math.sqrt(3) * torch.eye(columns)
+        super().__init__(torch.cat([torch.zeros(1, columns), axes, -axes]))
+        self.register_buffer("weights", torch.full((rows,), 1 / 6))
+        self.weights[0] = 1 - columns / 3
+
+    def weigh(self, q, k):
+        """Features of rows that all weigh 1/m with the rows' own weights, whose signs go to the keys."""
+        root = (self.weights.abs() * len(self.weights)).sqrt()
+        return root * q, self.weights.sign() * root * k
 
 
 # --- attention by features -----------------------------------------------------------------------
@@ -686,13 +704,13 @@ class Flt(Attention):
 
 class Spectraformer(Attention):
     """W is always in the checkpoint here (a missing one is drawn by the runtime alone), that of
-    fastfood by its factors, which are learned. Its rows have the same weight. What is not named
+    fastfood by its factors, which are learned. Its rows have the same weight, but for sgq. What is not named
     below begins as normal draws, to be overwritten."""
 
     def __init__(self, c):
         super().__init__(c)
         columns = c.hidden_size // c.num_attention_heads
-        if c.weight_matrix in ("sgq", "ssr", "gmm", "dgm"):
+        if c.weight_matrix in ("ssr", "gmm", "dgm"):
             raise ValueError(f"weight_matrix: {c.weight_matrix} is not in this module: its rows"
                              " have weights of their own, or are learned")
         if c.weight_matrix == "orf":
@@ -703,11 +721,13 @@ class Spectraformer(Attention):
             w = torch.empty(c.num_features, columns).geometric_(c.features_rate or 0.5) - 1
         else:
             w = torch.randn(c.num_features, columns)
-        self.features = (FastFood(c.num_features, columns) if c.weight_matrix == "fastfood"
-                         else Stored(w))
+        own = {"fastfood": FastFood, "sgq": SparseGrid}.get(c.weight_matrix)
+        self.features = own(c.num_features, columns) if own else Stored(w)
 
     def attend(self, q, k, v, x, positions):
         q, k = component_features(*self.scaled(q, k), self.features.weight, self.c)
+        if self.c.weight_matrix == "sgq":
+            q, k = self.features.weigh(q, k)
         return linear_attention(q, k, v, self.c.causal, self.c.attention_eps)
 
 

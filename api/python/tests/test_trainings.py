@@ -201,7 +201,8 @@ def test_flt_learns_its_transform_by_the_papers_formula(name):
 
 @needs_torch
 @pytest.mark.parametrize("name", [mixing.GAUSSIANS, mixing.LOCAL, "Spectraformer, OPRF-SORF", "Spectraformer, OPRF-FastFood_L",
-                                  "FMMformer, 2 fast weights", "linear, 3 kernels", "SKI-TNN"])
+                                  "Spectraformer, SADERF-MM", "Spectraformer, PosRF-SGQ", "FMMformer, band of 20, 2 fast weights",
+                                  "linear, 3 kernels", "SKI-TNN"])
 def test_folders_of_trainings_compute_what_was_trained(name, tmp_path):
     import torch
 
@@ -211,6 +212,34 @@ def test_folders_of_trainings_compute_what_was_trained(name, tmp_path):
                                            "task": "masked_lm" if both_ways else "causal_lm"})
     save(tmp_path)
     compare(model, tmp_path, np.random.default_rng(1).integers(0, 11, (2, 40)))
+
+
+@needs_torch
+@pytest.mark.parametrize("task", ["copy", "restore"])
+def test_every_mixer_can_be_made_and_is_as_large_as_the_others(task):
+    task = data_mixing.TASKS[task](128)
+    fields = {"vocab_size": task.vocabulary, "max_position_embeddings": task.length}
+    unfit = mixing.CAUSAL_ONLY if task.head == "masked_lm" else mixing.BOTH_WAYS_ONLY
+    counts = {}
+    for name in mixing.MODELS:
+        if name not in unfit:
+            model, _ = mixing.make_model(name, {**fields, **({} if name == "FNet" else {"task": task.head})})
+            counts[name] = sum(value.numel() for value in model.parameters())
+    assert max(counts.values()) < 1.05 * min(counts.values()), counts
+
+
+def test_spectraformer_has_the_papers_18_combinations():
+    assert len(mixing.GRID) == len(mixing.COMPONENTS) * len(mixing.MATRICES) - 1 == 17  # one is the Performer
+
+
+@needs_torch
+def test_sparse_grids_are_those_of_the_library():
+    import weft_models
+
+    grid = weft_models.SparseGrid(65, 32)
+    rows, weights = weft.features.fill("sgq", 65, 32)
+    assert np.array_equal(grid.weight.numpy(), rows)
+    assert np.abs(grid.weights.numpy() - weights).max() < 1e-6
 
 
 @needs_torch
