@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "kernels/banded_attention/prompt.h"
 #include "kernels/banded_attention/step.h"
+#include "kernels/banded_attention/step_lanes.h"
 #include "kernels/banded_attention/step_unrolled.h"
 #include "mixers/band.h"
 #include "mixers/qkv.h"
@@ -162,17 +163,29 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
     return weft_lower_status(lowering);
 }
 
+/* A workgroup for the queries of a head of keys, or for as many as there are lanes. */
+static struct weft_grid step_lanes_grid(const struct weft_variant *variant, const void *args,
+                                        uint32_t batches) {
+    const struct weft_banded_attention_step_args *step = args;
+    const uint32_t lanes =
+        weft_variant_tile(variant, WEFT_BANDED_ATTENTION_STEP_LANES_AT_TILE_LANES);
+    (void)batches;
+    return weft_grid_of_groups((uint64_t)(step->push.groups / step->push.group) *
+                               ((step->push.group - 1) / lanes + 1));
+}
+
 /* Drivers in software execute what is unrolled for invocations without work, too. */
 WEFT_VARIANTS(band_step, "banded_attention/step",
               {.name = "loops",
                .shader = &weft_shader_banded_attention_step,
                .grid = weft_grid_of_first_groups,
-               .cost = {.hardware = 3.0F}},
+               .cost = {.hardware = 3.0F, .processor = 8.0F}},
               {.name = "unrolled",
                .shader = &weft_shader_banded_attention_step_unrolled,
                .grid = weft_grid_of_first_groups,
                .needs = WEFT_NEEDS_REGISTERS(weft_has_over_64_registers),
-               .cost = {.software = 3.0F, .processor = 3.0F}})
+               .cost = {.software = 3.0F, .processor = 16.0F}},
+              WEFT_LANES_ROWS(banded_attention_step_lanes, step_lanes_grid, 1))
 
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_band *params = (const void *)node->params.bytes;
