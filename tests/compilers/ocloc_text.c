@@ -4,7 +4,9 @@
  * numbers become floats, math.inv is an estimate, three mad correct it, and the quotient becomes a whole number again. It may put other
  * instructions between them. What must not be there is a sum or product of the kernel's own, which would be rounded towards zero: so
  * arithmetic there may read nothing but what was made there of whole numbers, and nothing but a conversion to whole numbers may read its
- * results behind it, until they are overwritten. What is followed is each byte of the registers, as far as the block of instructions goes.
+ * results behind it, until they are overwritten. A division by parts of a subgroup changes the rounding back and forth within itself. An estimate
+ * of a number that stays the same, or such a number as a float, may be made in one division and read in another one behind it. What is
+ * followed is each byte of the registers, in the order of the listing.
  */
 #include "ocloc_text.h"
 
@@ -35,7 +37,7 @@ enum made { OTHERS, CONSTANT, BY_DIVISION };
 
 struct divisions {
     unsigned register_bytes;
-    bool inside, has_estimate;
+    bool inside;
     uint8_t made[REGISTERS * REGISTER_BYTES]; /* enum made */
     char *why;
     size_t size;
@@ -100,6 +102,36 @@ static const char *after_groups(const char *text) {
     return text;
 }
 
+/* Whole registers, "r22" or "r22:4", of which there are so many. */
+static struct operand whole_registers(const char *text, unsigned count, unsigned register_bytes) {
+    struct operand read = {.is_float = true, .is_known = true};
+    unsigned number = 0;
+    if (sscanf(text, "r%u", &number) == 1 && number + count <= REGISTERS) {
+        read.begin = number * register_bytes;
+        read.end = (number + count) * register_bytes;
+        read.is_register = count > 0;
+    }
+    return read;
+}
+
+/*
+ * "send.slm (32|M0)  null  r20  r22:4  0x0  0x04001504  {I@2,$10} // wr:2+4, rd:0; store.slm.d32x2.a32": what it writes to registers, and
+ * the two parts of what it reads.
+ */
+static void read_message(struct instruction *read, const char *line, unsigned register_bytes) {
+    char target[32], first[32], second[32];
+    unsigned address = 0, data = 0, result = 0;
+    const char *lengths = strstr(line, "// wr:");
+    if (sscanf(line, "%31s %31s %31s", target, first, second) == 3 && lengths &&
+        sscanf(lengths, "// wr:%u%*[h]+%u, rd:%u", &address, &data, &result) != 3) {
+        sscanf(lengths, "// wr:%u+%u, rd:%u", &address, &data, &result);
+    }
+    read->operands[0] = whole_registers(target, result, register_bytes);
+    read->operands[1] = whole_registers(first, address, register_bytes);
+    read->operands[2] = whole_registers(second, data, register_bytes);
+    read->count = 3;
+}
+
 /* "(W)     mad (16|M0)   (lt)f1.0   r1.0<1>:f  r2.0<0;0>:f …  {F@1} // …"; false for a line without an instruction. */
 static bool read_instruction(struct instruction *read, const char *line, unsigned register_bytes) {
     int used = 0;
@@ -117,6 +149,10 @@ static bool read_instruction(struct instruction *read, const char *line, unsigne
     line += strspn(line, " ");
     if (*line == '(' && strncmp(line, "(abs)", 5) != 0 && strncmp(line, "(sat)", 5) != 0) {
         line += strcspn(line, " "); /* where a comparison goes */
+    }
+    if (strncmp(read->name, "send", 4) == 0) {
+        read_message(read, line, register_bytes);
+        return true;
     }
     while (read->count < MOST_OPERANDS && sscanf(line, " %63s%n", word, &used) == 1 &&
            word[0] != '{' && strncmp(word, "//", 2) != 0) {
@@ -148,12 +184,15 @@ static bool is_its_own(const struct divisions *self, const struct operand *opera
     return own;
 }
 
-static bool has_result(const struct divisions *self, const struct operand *operand) {
-    bool found = false;
+/*
+ * Whether every byte is a result. Of many lanes some are not enough: registers keep what others left in them, and are put aside whole.
+ */
+static bool is_result(const struct divisions *self, const struct operand *operand) {
+    bool all = operand->end > operand->begin;
     for (unsigned i = operand->begin; i < operand->end; i++) {
-        found = found || self->made[i] == BY_DIVISION;
+        all = all && self->made[i] == BY_DIVISION;
     }
-    return found;
+    return all;
 }
 
 static bool fails(const struct divisions *self, const struct instruction *read, const char *what) {
@@ -179,9 +218,9 @@ static bool reads_its_own(const struct divisions *self, const struct instruction
 
 /* Of what a mov there puts into a register of floats. */
 static enum made moved(const struct divisions *self, const struct operand *source) {
-    return !source->is_register                            ? CONSTANT
-           : !source->is_float || has_result(self, source) ? BY_DIVISION
-                                                           : OTHERS;
+    return !source->is_register                           ? CONSTANT
+           : !source->is_float || is_result(self, source) ? BY_DIVISION
+                                                          : OTHERS;
 }
 
 static bool check_inside(struct divisions *self, const struct instruction *read) {
@@ -204,7 +243,6 @@ static bool check_inside(struct divisions *self, const struct instruction *read)
     if (computes && !reads_its_own(self, read)) {
         return fails(self, read, "of other numbers while rounding is towards zero");
     }
-    self->has_estimate = self->has_estimate || strcmp(read->name, "math.inv") == 0;
     note_target(self, read,
                 computes                         ? BY_DIVISION
                 : strcmp(read->name, "mov") == 0 ? moved(self, &read->operands[1])
@@ -212,15 +250,23 @@ static bool check_inside(struct divisions *self, const struct instruction *read)
     return true;
 }
 
+/* A copy is what it is a copy of. */
+static bool copies_result(const struct divisions *self, const struct instruction *read) {
+    return strcmp(read->name, "mov") == 0 && read->count == 2 && read->operands[0].is_float &&
+           is_result(self, &read->operands[1]);
+}
+
 static bool check_outside(struct divisions *self, const struct instruction *read) {
     const bool converts = strcmp(read->name, "mov") == 0 && read->count == 2 &&
                           !read->operands[0].is_float && read->operands[1].is_float;
-    for (int i = 1; i < read->count && !converts; i++) {
-        if (read->operands[i].is_float && has_result(self, &read->operands[i])) {
+    const bool copies = copies_result(self, read);
+    for (int i = 1; i < read->count && !converts && !copies; i++) {
+        const struct operand *operand = &read->operands[i];
+        if (operand->is_float && is_result(self, operand)) {
             return fails(self, read, "of what was rounded towards zero");
         }
     }
-    note_target(self, read, OTHERS);
+    note_target(self, read, copies ? BY_DIVISION : OTHERS);
     return true;
 }
 
@@ -238,12 +284,8 @@ static bool take_line(struct divisions *self, char *line) {
     const bool is_label = line[0] == 'L' && strchr(line, ':');
     const bool is_instruction = read_instruction(&read, line, self->register_bytes);
     bool keeps = true;
-    if (toggles && self->inside && !self->has_estimate) {
-        keeps = fails(self, &read, "rounds towards zero and divides nothing");
-    } else if (is_label && self->inside) {
+    if (is_label && self->inside) {
         keeps = fails(self, &read, "a label while rounding is towards zero");
-    } else if (is_label) {
-        memset(self->made, 0, sizeof self->made);
     } else if (is_instruction && !toggles) {
         keeps = self->inside ? check_inside(self, &read) : check_outside(self, &read);
     }
@@ -252,7 +294,6 @@ static bool take_line(struct divisions *self, char *line) {
     }
     if (toggles) {
         self->inside = !self->inside;
-        self->has_estimate = false;
     }
     return keeps;
 }

@@ -218,8 +218,32 @@ static void test_ocloc(void **state) {
         {DIVIDE "        math.exp (1|M0)  r20.0<1>:f   r4.3<0;1,0>:f\n" TOGGLE, "math.exp"},
         {DIVIDE "L400:\n" TOGGLE, " a label"},
         {DIVIDE "(f0.0)  goto (32|M0)   L24   L24\n" TOGGLE, "goto"},
+        {DIVIDE TOGGLE "L400:\n" TOGGLE
+                       "        mul (1|M0)  r5.0<1>:f   r4.3<0;1,0>:f   r4.0<0;1,0>:f\n" TOGGLE,
+         NULL}, /* by the same number */
+        {DIVIDE TOGGLE "L400:\n        mul (1|M0)  r5.0<1>:f   r4.3<0;1,0>:f   r4.0<0;1,0>:f\n",
+         "mul of what was rounded"},
+        {DIVIDE TOGGLE "        mov (1|M0)  r7.0<1>:f   r4.3<0;1,0>:f\n"
+                       "        mul (1|M0)  r5.0<1>:f   r7.0<0;1,0>:f   r8.0<0;1,0>:f\n",
+         "mul of what was rounded"}, /* a copy */
+        {DIVIDE TOGGLE
+         "        send.ugm (32|M0)  r4  r20  null:0  0x0  0x08200580  {$3} // wr:4+0, rd:2; load\n"
+         "        mul (1|M0)  r5.0<1>:f   r4.3<0;1,0>:f   r8.0<0;1,0>:f\n",
+         NULL}, /* loaded since */
+        {DIVIDE
+         "        mov (8|M0)  r7.0<1>:f   r9.0<1;1,0>:ud\n" TOGGLE
+         "        send.ugm (8|M0)  null  r20  r7:1  0x0  0x08200580  {$3} // wr:1+1, rd:0; store\n",
+         "send.ugm of what was rounded"},
+        {TOGGLE "        mov (16|M0)  r20.0<1>:f   r9.0<1;1,0>:ud\n" TOGGLE
+                "        add (8|M0)  r5.0<1>:f   r21.0<1;1,0>:f   r6.0<1;1,0>:f\n",
+         "add of what was rounded"}, /* r20 and r21 */
         {DIVIDE, "rounding stays"},
-        {TOGGLE "(W)     mov (1|M0)  r4.0<1>:f   r9.0<0;1,0>:ud\n" TOGGLE, "xor rounds"},
+        {TOGGLE "(W)     mov (1|M0)  r4.0<1>:f   r9.0<0;1,0>:ud\n" TOGGLE
+                "(W)     add (1|M0)  r5.0<1>:f   r4.0<0;1,0>:f   r6.0<0;1,0>:f\n",
+         "add of what was rounded"}, /* the kernel's own */
+        {DIVIDE TOGGLE TOGGLE
+         "        mul (1|M0)  r5.0<1>:f   r4.3<0;1,0>:f   r4.3<0;1,0>:f\n" TOGGLE,
+         NULL}, /* its second half */
         {DIVIDE TOGGLE "        add (1|M0)  r5.0<1>:f   r4.0<0;1,0>:f   r6.0<0;1,0>:f\n",
          "add of what was rounded"},
         {DIVIDE TOGGLE "        add (1|M0)  r5.0<1>:f   r4.1<0;1,0>:f   r6.0<0;1,0>:f\n",
@@ -229,19 +253,20 @@ static void test_ocloc(void **state) {
          NULL},
         {DIVIDE TOGGLE "        mov (1|M0)  r4.0<1>:uw   r9.0<0;1,0>:uw\n"
                        "        add (1|M0)  r5.0<1>:f   r4.0<0;1,0>:f   r6.0<0;1,0>:f\n",
-         "add of what was rounded"},
+         NULL},
         {DIVIDE TOGGLE "        add (8|M0)  r5.0<1>:f   r3.0<1;1,0>:f   r6.0<1;1,0>:f\n", NULL},
         {DIVIDE TOGGLE "        add (16|M0)  r5.0<1>:f   r3.0<1;1,0>:f   r6.0<1;1,0>:f\n",
-         "add of what was rounded"}, /* r3 and r4 */
+         NULL}, /* not all of r3 and r4 */
     };
     CHECK("ocloc", modes, samples);
     const struct weft_isa *isa = weft_isa_of("ocloc");
     assert_false(weft_isa_lacks_modes(isa, modes));
     assert_true(weft_isa_lacks_modes(isa, samples[0].code));
-    /* with registers of 64 bytes, r3 ends before r4 */
+    /* registers of 64 bytes: 16 lanes are one */
     check("ocloc", WEFT_MATH_REPRODUCIBLE, "// register bytes: 64\n",
-          &(const struct sample){DIVIDE TOGGLE
-                                 "        add (16|M0)  r5.0<1>:f   r3.0<1;1,0>:f   r6.0<1;1,0>:f\n",
+          &(const struct sample){TOGGLE
+                                 "        mov (16|M0)  r20.0<1>:f   r9.0<1;1,0>:ud\n" TOGGLE
+                                 "        add (8|M0)  r5.0<1>:f   r21.0<1;1,0>:f   r6.0<1;1,0>:f\n",
                                  NULL},
           1);
     static const char told[] =
