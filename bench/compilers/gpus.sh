@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # ./dev, which reads this, has set the names that are not set here
 #
-# ./dev gpus: compilers of GPUs that are not here, Mesa's and NVIDIA's own. Each of Mesa's compiles for a GPU that a driver is made to see:
-# AMD's driver knows how to do without one; the others talk to a kernel that is not there, which Mesa's own drm-shim plays. NVIDIA's is a
-# program that is told what to compile for.
+# ./dev gpus: compilers of GPUs that are not here, Mesa's, NVIDIA's own and Intel's own. Each of Mesa's compiles for a GPU that a driver is
+# made to see: AMD's driver knows how to do without one; the others talk to a kernel that is not there, which Mesa's own drm-shim plays.
+# NVIDIA's and Intel's are programs that are told what to compile for.
 
 gpus=$deps/gpus
 amd_gpus=(vega10 navi21 navi31)
 ptxas_gpus=(sm_75 sm_80 sm_90 sm_120) # Turing, Ampere, Hopper, Blackwell
+ocloc_gpus=(ocloc-dg2 ocloc-bmg)         # Arc A, Battlemage
 usual_gpus=("${amd_gpus[@]}" dg2 bmg turing ampere adreno660 adreno740 "${ptxas_gpus[@]}")
-all_gpus=("${usual_gpus[@]}" v3d71 g610)
+all_gpus=("${usual_gpus[@]}" "${ocloc_gpus[@]}" v3d71 g610)
 
 # The packages of Mesa's build; requirements.txt has what it takes from PyPI.
 shim_packages=(patch bison flex m4 libdrm-dev zlib1g-dev pkg-config ninja-build)
@@ -25,11 +26,12 @@ gpu_variable() {
     v3d71) echo V3D_GPU=71 ;;
     g610) echo PAN_GPU_ID=a867 ;;
     sm_75 | sm_80 | sm_90 | sm_120) echo NVIDIA= ;;
+    ocloc-dg2 | ocloc-bmg) echo INTEL= ;;
     *) die "no GPU is called $1 (there are: ${all_gpus[*]})" ;;
     esac
 }
 
-# Of whose compiler a GPU is: amd, intel, nouveau, freedreno, broadcom, panfrost; or of ptxas.
+# Of whose compiler a GPU is: amd, intel, nouveau, freedreno, broadcom, panfrost; or of ptxas or ocloc.
 gpu_driver() {
     case $1 in
     vega10 | navi*) echo amd ;;
@@ -39,6 +41,7 @@ gpu_driver() {
     v3d*) echo broadcom ;;
     g610) echo panfrost ;;
     sm_*) echo ptxas ;;
+    ocloc-*) echo ocloc ;;
     esac
 }
 
@@ -119,6 +122,7 @@ setup_gpu() {
         setup_ptxas
         [[ -n $(ptxas_folder) ]] || die "NVIDIA's ptxas is not to be had here"
         ;;
+    ocloc) setup_ocloc || die "Intel's ocloc is not to be had here (logs: build/deps/apt/ocloc)" ;;
     *)
         setup_newest_mesa
         build_shims
@@ -212,22 +216,23 @@ compile_gpu() {
     check_fma "$gpu" "${options[@]}"
 }
 
-# compile_ptxas GPU...: every pipeline in both exact modes; fast math has functions that only NVIDIA's own libraries have. That the rules
-# notice broken ones, and that each Fma stays one, are tests of their own (tests/cmake/ptxas.cmake).
-compile_ptxas() {
-    local math gpu targets status=0
+# compile_vendor ptxas|ocloc TOOLS GPU...: every pipeline in both exact modes; fast math has functions that only the vendor's own libraries
+# have. That the rules notice broken ones, and that each Fma stays one, are tests of their own (tests/cmake/ptxas.cmake and ocloc.cmake).
+compile_vendor() {
+    local vendor=$1 tools=$2 math gpu targets status=0
+    shift 2
     for math in reproducible fused; do
         targets=()
         for gpu in "$@"; do
             rm -rf "build/gpus/$gpu/$math"
-            targets+=("$gpu=build/gpus/$gpu/$math")
+            targets+=("${gpu#ocloc-}=build/gpus/$gpu/$math")
         done
-        build/tests/compilers/weft-ptxas "build/gpus/pipelines/$math" "${targets[@]}" --tools "$(ptxas_folder)" --check \
-            --jobs "$jobs" >"build/gpus/ptxas-$math.txt" 2>"build/gpus/ptxas-$math.log" || {
-            tail -n 8 "build/gpus/ptxas-$math.txt" "build/gpus/ptxas-$math.log" >&2
+        "build/tests/compilers/weft-$vendor" "build/gpus/pipelines/$math" "${targets[@]}" --tools "$tools" --check \
+            --jobs "$jobs" >"build/gpus/$vendor-$math.txt" 2>"build/gpus/$vendor-$math.log" || {
+            tail -n 8 "build/gpus/$vendor-$math.txt" "build/gpus/$vendor-$math.log" >&2
             status=1
         }
-        say "$math: $(grep -E '^sm_[0-9]+, ptxas ' "build/gpus/ptxas-$math.txt")"
+        say "$math: $(grep -E "^[a-z0-9_]+, $vendor " "build/gpus/$vendor-$math.txt")"
     done
     return "$status"
 }
@@ -296,7 +301,7 @@ compile_commit() {
 }
 
 command_gpus() {
-    local commit='' options=() names=() anchors=() mesa=() ptxas=() word failed=() compiler=build/tests/compilers/weft-compile
+    local commit='' options=() names=() anchors=() mesa=() ptxas=() ocloc=() word failed=() compiler=build/tests/compilers/weft-compile
     while (($# > 0)); do
         word=$1
         shift
@@ -313,6 +318,7 @@ command_gpus() {
         --all) names+=("${all_gpus[@]}") ;;
         amd) names+=("${amd_gpus[@]}") ;;
         ptxas) names+=("${ptxas_gpus[@]}") ;;
+        ocloc) names+=("${ocloc_gpus[@]}") ;;
         *)
             gpu_variable "$word" >/dev/null
             names+=("$word")
@@ -329,16 +335,20 @@ command_gpus() {
     command_build default weft-compile -DWEFT_BUILD_TESTS=ON
     command_build default weft-pipelines
     command_build default weft-ptxas
+    command_build default weft-ocloc
     write_pipelines || die "the pipelines could not be written"
     for word in "${names[@]}"; do
-        if [[ $(gpu_driver "$word") == ptxas ]]; then
-            ptxas+=("$word")
-        else
+        case $(gpu_driver "$word") in
+        ptxas) ptxas+=("$word") ;;
+        ocloc) ocloc+=("$word") ;;
+        *)
             mesa+=("$word")
             compile_gpu "$word" || failed+=("$word")
-        fi
+            ;;
+        esac
     done
-    ((${#ptxas[@]} == 0)) || compile_ptxas "${ptxas[@]}" || failed+=("${ptxas[@]}")
+    ((${#ptxas[@]} == 0)) || compile_vendor ptxas "$(ptxas_folder)" "${ptxas[@]}" || failed+=("${ptxas[@]}")
+    ((${#ocloc[@]} == 0)) || compile_vendor ocloc "$deps/ocloc/bin" "${ocloc[@]}" || failed+=("${ocloc[@]}")
     ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
     [[ -z $commit ]] || compile_commit "$commit" "${names[@]}"
     python3 bench/compilers/report.py "${options[@]}" build/gpus "${names[@]}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine code as Mesa's compilers and NVIDIA's own print it: how much there is, and what the hottest loop consists of.
+"""Machine code as Mesa's compilers, NVIDIA's own and Intel's own print it: how much there is, and what the hottest loop consists of.
 
 A loop is what a branch back encloses; the hottest is, of those with no other loop inside, the one with the most float arithmetic. Of
 its ways through, the one counts that has the most arithmetic and, of those, the least else: what a whole tile takes, without the
@@ -79,6 +79,15 @@ ISAS = {
         r"\bU?(?:FMUL|FFMA)\b",
         r"\bU?(?:FADD|FMUL|FFMA)\b",
         end=r"^EXIT$",
+    ),
+    "ocloc": Isa(
+        "GEN.txt",
+        r"^(L\d+):",
+        r"\b(?:goto\.b|goto|jmpi)\b.*\b(L\d+)\b",
+        r"^\(W\)\s+jmpi ",
+        r"^(?://|\s*(?:\(W\))?\s*(?:sync\.nop|nop)\b)",
+        r"\b(?:mul|mad) \(\d+\|M\d+\)\s+\S+:f\b",
+        r"\b(?:add|mul|mad) \(\d+\|M\d+\)\s+\S+:f\b",
     ),
     "turnip Mesa driver": Isa(
         "IR3_Assembly.txt",

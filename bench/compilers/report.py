@@ -83,6 +83,14 @@ STATISTICS = {
         "occupancy": [],
         "cycles": [],
     },
+    "ocloc": {
+        "instructions": [],
+        "registers": ["Registers"],
+        "spills": ["Spilled bytes"],
+        "shared": ["Shared memory"],
+        "occupancy": [],
+        "cycles": [],
+    },
     "turnip Mesa driver": {
         "instructions": ["Instruction Count"],
         "registers": ["Registers used"],
@@ -147,7 +155,7 @@ def read_build(folder: pathlib.Path) -> dict:
     device, rows, failed, slowest = None, [], [], (0.0, "")
     for math in MATHS:
         path = folder / math / "pipelines.jsonl"
-        if math == "fast" and device["driver"] == "ptxas" and not path.exists():
+        if math == "fast" and device["driver"] in ("ptxas", "ocloc") and not path.exists():
             continue  # it is given exact math alone
         for text in path.read_text().splitlines():
             line = json.loads(text)
@@ -292,7 +300,7 @@ th,td{padding:.25em .6em;text-align:right;border-bottom:1px solid #ddd;white-spa
 thead th{position:sticky;top:0;background:#fff}.spills{background:#fcc}.low{background:#ffe9c0}small{color:#777}
 h2{margin-top:2em}p{max-width:60em}"""
 
-EXPLANATION = """Nothing ran: each kernel that such a GPU would run was compiled by its own compiler: Mesa's, or NVIDIA's for sm_75 to sm_120.
+EXPLANATION = """Nothing ran: each kernel that such a GPU would run was compiled by its own compiler: Mesa's, NVIDIA's for sm_75 to sm_120, or Intel's for ocloc-dg2 and ocloc-bmg.
 Of each kernel the pipeline that spills most or is largest. In each cell: instructions; registers; occupancy, in the driver's unit; and, of the hottest loop, the share of its
 instructions that are float arithmetic. Red: registers are spilled to memory, and how many. Yellow: less than a fifth of the loop is
 float arithmetic. Small, below: the same of the kernels as they were at commit 517c351, where that is another."""

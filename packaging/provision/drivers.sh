@@ -128,6 +128,22 @@ ptxas_folder() {
     find "$deps/nvidia" -path '*/bin/ptxas' -printf '%h\n' 2>/dev/null | sed -n 1p
 }
 
+# Intel's own compiler, which needs no GPU: Debian unstable's, with its C library. What it loads by name it does not depend on.
+ocloc_packages=(intel-ocloc libigc2 libigdfcl2 libopencl-clang21.1)
+setup_ocloc() {
+    unpack_foreign ocloc "$(dpkg --print-architecture)" sid "${ocloc_packages[@]}" || return 1
+    mkdir -p "$deps/ocloc/bin"
+    cat >"$deps/ocloc/bin/ocloc.new" <<'END'
+#!/bin/sh
+root=$(dirname "$0")/..
+libraries=$(echo "$root"/usr/lib/*-linux-gnu)
+exec "$(echo "$libraries"/ld-linux-*.so.*)" --library-path "$libraries" "$(echo "$root"/usr/bin/ocloc-[0-9]*)" "$@"
+END
+    chmod +x "$deps/ocloc/bin/ocloc.new"
+    mv "$deps/ocloc/bin/ocloc.new" "$deps/ocloc/bin/ocloc"
+    "$deps/ocloc/bin/ocloc" --version >/dev/null
+}
+
 # setup_drivers required|optional: whether a missing SwiftShader is an error.
 setup_drivers() {
     rm -f "$drivers"/*.json "$drivers"/*.env

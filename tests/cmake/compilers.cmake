@@ -8,8 +8,8 @@ set(WEFT_COMPILERS_DIR "${PROJECT_SOURCE_DIR}/build/deps/compilers" CACHE PATH
     "Manifests of Vulkan drivers that compile for GPUs without having one (./dev setup writes them)")
 
 # The rules themselves need no compiler.
-add_executable(weft-test-compilers-rules compilers/test_rules.c compilers/modes.c compilers/multiply_adds.c compilers/rules.c
-    compilers/sass.c compilers/sass_text.c)
+add_executable(weft-test-compilers-rules compilers/test_rules.c compilers/listing.c compilers/modes.c compilers/multiply_adds.c
+    compilers/ocloc.c compilers/ocloc_text.c compilers/rules.c compilers/sass.c compilers/sass_text.c)
 weft_compile_options(weft-test-compilers-rules)
 target_link_libraries(weft-test-compilers-rules PRIVATE weft_test_support)
 set_target_properties(weft-test-compilers-rules PROPERTIES
@@ -36,8 +36,11 @@ function(weft_add_compiler_tool target)
     weft_finish_program(${target})
 endfunction()
 weft_add_compiler_tool(weft-pipelines pipelines.c $<TARGET_OBJECTS:weft-cli-objects>)
-weft_add_compiler_tool(weft-compile compile.c apart.c modes.c multiply_adds.c rules.c sass.c source.c taken.c $<TARGET_OBJECTS:weft-cli-objects>)
-weft_add_compiler_tool(weft-ptxas ptxas.c ptxas_batch.c ptxas_tools.c apart.c multiply_adds.c rules.c sass.c sass_text.c source.c text.c tool.c)
+set(rules multiply_adds.c ocloc.c ocloc_text.c rules.c sass.c)
+weft_add_compiler_tool(weft-compile compile.c apart.c modes.c source.c taken.c ${rules} $<TARGET_OBJECTS:weft-cli-objects>)
+set(vendor vendor.c vendor_batch.c apart.c listing.c source.c text.c tool.c ${rules})
+weft_add_compiler_tool(weft-ptxas ptxas_tools.c sass_text.c ${vendor})
+weft_add_compiler_tool(weft-ocloc ocloc_tools.c ${vendor})
 
 set(weft_pipelines_dir "${CMAKE_CURRENT_BINARY_DIR}/compilers/pipelines")
 

@@ -48,6 +48,7 @@ static const struct words known[] = {
      .sums = {"FADD", "UFADD"},
      .fused = {"FFMA", "UFFMA"},
      .wide = {".64", ".128", ".256", ".WIDE"}},
+    {.driver = "ocloc", .products = {"mul"}, .sums = {"add"}, .fused = {"mad"}, .type = ":f"},
     {.driver = "panvk", .sums = {"FADD"}, .fused = {"FMA.f32"}, .product = ", 0x0.neg"},
 };
 

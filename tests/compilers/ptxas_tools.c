@@ -5,39 +5,18 @@
 
 #include "core/system/file.h"
 #include "core/try.h"
-#include "ptxas.h"
+#include "listing.h"
 #include "sass_text.h"
 #include "tool.h"
+#include "vendor.h"
 
 #define HEADER "tests/compilers/nvptx.cl"
 
-bool weft_ptxas_breaks(const struct weft_ptxas *run, const char *rule) {
-    return strcmp(run->broken, rule) == 0;
-}
-
-void weft_ptxas_name_paths(struct weft_ptxas_paths *paths, const struct weft_ptxas *run,
-                           const struct weft_ptxas_target *target, uint32_t number) {
-    const char *first = run->targets[0].to; /* has what all have in common */
-    snprintf(paths->text, sizeof paths->text, "%s/batch-%u.cl", first, number);
-    snprintf(paths->ptx, sizeof paths->ptx, "%s/batch-%u.ptx", first, number);
-    snprintf(paths->code, sizeof paths->code, "%s/batch-%u.cubin", target->to, number);
-    snprintf(paths->listing, sizeof paths->listing, "%s/batch-%u.listing", target->to, number);
-    snprintf(paths->errors, sizeof paths->errors, "%s/batch-%u.errors", target->to, number);
-}
-
-static weft_status run_tool(const char *const arguments[], const char *output,
-                            const struct weft_ptxas_paths *paths) {
-    return weft_run_tool(arguments, output, paths->errors)
-               ? WEFT_OK
-               : weft_fail(&weft_ptxas_host, WEFT_COMPILE_ERROR, "%s failed, see %s", arguments[0],
-                           paths->errors);
-}
-
-weft_status weft_ptxas_make_ptx(const struct weft_ptxas *run,
-                                const struct weft_ptxas_paths *paths) {
+static weft_status make_ptx(const struct weft_vendor_run *run,
+                            const struct weft_vendor_paths *paths) {
     const char *contract =
-        weft_ptxas_breaks(run, "contraction") ? "-ffp-contract=fast" : "-ffp-contract=off";
-    const char *subnormals = weft_ptxas_breaks(run, "flush")
+        weft_vendor_breaks(run, "contraction") ? "-ffp-contract=fast" : "-ffp-contract=off";
+    const char *subnormals = weft_vendor_breaks(run, "flush")
                                  ? "-fdenormal-fp-math-f32=ieee,ieee"
                                  : "-fdenormal-fp-math-f32=preserve-sign,preserve-sign";
     const char *const arguments[] = {
@@ -47,47 +26,89 @@ weft_status weft_ptxas_make_ptx(const struct weft_ptxas *run,
         "-Xclang", subnormals,
         /* what the least of the GPUs understands */
         "-Xclang", "-target-cpu", "-Xclang", "sm_75", "-Xclang", "-target-feature", "-Xclang",
-        "+ptx64", contract, "-S", "-o", paths->ptx, paths->text, NULL};
-    return run_tool(arguments, "/dev/null", paths);
+        "+ptx64", contract, "-S", "-o", paths->shared, paths->text, NULL};
+    return weft_vendor_tool(arguments, "/dev/null", paths);
 }
 
-weft_status weft_ptxas_make_sass(char **sass, char **told, const struct weft_ptxas *run,
-                                 const struct weft_ptxas_target *target,
-                                 const struct weft_ptxas_paths *paths) {
+static weft_status make_sass(struct weft_vendor_code *made, const struct weft_vendor_run *run,
+                             const struct weft_vendor_target *target,
+                             const struct weft_vendor_paths *paths) {
     char architecture[32], ptxas[512], nvdisasm[512];
     snprintf(architecture, sizeof architecture, "-arch=%s", target->architecture);
     snprintf(ptxas, sizeof ptxas, "%s/ptxas", run->tools);
     snprintf(nvdisasm, sizeof nvdisasm, "%s/nvdisasm", run->tools);
-    const char *const compile[] = {ptxas, architecture, "-O3",      "-v",
-                                   "-o",  paths->code,  paths->ptx, NULL};
+    const char *const compile[] = {ptxas, architecture, "-O3",         "-v",
+                                   "-o",  paths->code,  paths->shared, NULL};
     const char *const print[] = {nvdisasm, "-c", paths->code, NULL};
     size_t size = 0;
-    WEFT_TRY(run_tool(compile, "/dev/null", paths));
-    WEFT_TRY(weft_file_read((uint8_t **)told, &size, 1 << 20, paths->errors, &weft_ptxas_host));
-    WEFT_TRY(run_tool(print, paths->listing, paths));
-    WEFT_TRY(weft_file_read((uint8_t **)sass, &size, 1 << 28, paths->listing, &weft_ptxas_host));
-    weft_sass_clean(*sass);
+    WEFT_TRY(weft_vendor_tool(compile, "/dev/null", paths));
+    WEFT_TRY(
+        weft_file_read((uint8_t **)&made->told, &size, 1 << 20, paths->errors, &weft_vendor_host));
+    WEFT_TRY(weft_vendor_tool(print, paths->listing, paths));
+    WEFT_TRY(
+        weft_file_read((uint8_t **)&made->code, &size, 1 << 28, paths->listing, &weft_vendor_host));
+    weft_sass_clean(made->code);
     unlink(paths->code);
     unlink(paths->listing);
     unlink(paths->errors);
     return WEFT_OK;
 }
 
-weft_status weft_ptxas_read_version(struct weft_ptxas *run) {
+static weft_status take(struct weft_vendor_code *part, const struct weft_vendor_code *made,
+                        const struct weft_vendor_target *target,
+                        const struct weft_vendor_paths *paths, uint32_t number) {
+    (void)target;
+    (void)paths;
+    char code[32], kernel[32];
+    snprintf(code, sizeof code, ".text.weft_%u_main:", number);
+    snprintf(kernel, sizeof kernel, "'weft_%u_main'", number);
+    part->code = weft_listing_part(made->code, code, "\n.text.", &weft_vendor_host);
+    part->told = weft_listing_part(made->told, kernel, "Compiling entry", &weft_vendor_host);
+    return WEFT_OK;
+}
+
+/* The stack has what is spilled, and arrays that are no registers. */
+static json_t *statistics_of(const char *told) {
+    return json_pack("{s:I, s:I, s:I}", "Registers", weft_ptxas_told(told, " registers"),
+                     "Stack words", weft_ptxas_told(told, " bytes stack frame") / 4,
+                     "Shared memory", weft_ptxas_told(told, " bytes smem"));
+}
+
+static int64_t subgroup_of(const char *told) {
+    (void)told;
+    return 32;
+}
+
+static bool knows(const char *architecture) {
+    return strncmp(architecture, "sm_", 3) == 0;
+}
+
+static weft_status read_version(struct weft_vendor_run *run) {
     char ptxas[512], path[512], *text = NULL;
     size_t size = 0;
     snprintf(ptxas, sizeof ptxas, "%s/ptxas", run->tools);
     snprintf(path, sizeof path, "%s/version.txt", run->targets[0].to);
     const char *const arguments[] = {ptxas, "--version", NULL};
     if (!weft_run_tool(arguments, path, "/dev/null")) {
-        return weft_fail(&weft_ptxas_host, WEFT_NOT_FOUND, "%s does not run", ptxas);
+        return weft_fail(&weft_vendor_host, WEFT_NOT_FOUND, "%s does not run", ptxas);
     }
-    WEFT_TRY(weft_file_read((uint8_t **)&text, &size, 1 << 16, path, &weft_ptxas_host));
+    WEFT_TRY(weft_file_read((uint8_t **)&text, &size, 1 << 16, path, &weft_vendor_host));
     const char *version = strstr(text, ", V");
     snprintf(run->version, sizeof run->version, "%.*s",
              version ? (int)strcspn(version + 3, "\n") : 0, version ? version + 3 : "");
-    weft_free(&weft_ptxas_host, text);
+    weft_free(&weft_vendor_host, text);
     return version ? WEFT_OK
-                   : weft_fail(&weft_ptxas_host, WEFT_BAD_FILE, "%s names no version, see %s",
+                   : weft_fail(&weft_vendor_host, WEFT_BAD_FILE, "%s names no version, see %s",
                                ptxas, path);
 }
+
+const struct weft_vendor weft_vendor = {.name = "ptxas",
+                                        .end = "SASS",
+                                        .flushes = true,
+                                        .knows = knows,
+                                        .read_version = read_version,
+                                        .prepare = make_ptx,
+                                        .compile = make_sass,
+                                        .take = take,
+                                        .statistics = statistics_of,
+                                        .subgroup = subgroup_of};

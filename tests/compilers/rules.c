@@ -11,6 +11,7 @@
  *   Sums of integers by matrix units, v_wmma_i32, dpas and imma, unless they saturate.
  *   Broadcom has nothing that fuses; refused are the estimates of its unit for special functions.
  *   NVIDIA's own compiler (sass.c): HFMA2 of two zeros and a constant, by which it moves that.
+ *   Intel's own compiler (ocloc.c): what divides whole numbers between two changes of the rounding (ocloc_text.h).
  *   In fused math: float32 instructions that multiply and add with one rounding. Whether they stand for an Fma and no other sum shows in
  *     reproducible math, where the same kernels have none.
  *
@@ -106,7 +107,7 @@ static long amd_register(const char *operand) {
 
 /* ---- Intel: "(W) mad (8) r1:f r2<0>:f r3:f r4:f {@1}"; types that are not written are :ud ---- */
 
-static const char *after_condition(const char *line) {
+const char *weft_after_condition(const char *line) {
     while (*line == ' ' || *line == '(') {
         const char *end = *line == '(' ? strchr(line, ')') : line;
         line = end ? end + 1 : line + strlen(line);
@@ -114,14 +115,14 @@ static const char *after_condition(const char *line) {
     return line;
 }
 
-static bool is_float(const char *operand) {
+bool weft_intel_is_float(const char *operand) {
     const char *type = strrchr(operand, ':');
     return type && (weft_begins(type, ":f") || weft_begins(type, ":hf") ||
                     weft_begins(type, ":df") || weft_begins(type, ":bf"));
 }
 
 static bool read_intel(struct weft_instruction *read, const char *line) {
-    const int found = sscanf(after_condition(line), "%63[a-z0-9.] (%*d) %63s %63s", read->name,
+    const int found = sscanf(weft_after_condition(line), "%63[a-z0-9.] (%*d) %63s %63s", read->name,
                              read->target, read->source);
     return found == 3;
 }
@@ -134,15 +135,17 @@ static bool sets_other_modes(const struct weft_instruction *read) {
     return weft_begins(read->target, "cr0") && !clears;
 }
 
-static bool intel_refuses(const struct weft_instruction *read) {
+bool weft_intel_computes(const struct weft_instruction *read) {
     static const char *const refused[] = {"mad", "lrp",   "pln",  "line", "dp2", "dp3",
-                                          "dph", "dpas.", "math", "frc",  NULL};
+                                          "dph", "dpas.", "math", "frc",  "mac", NULL};
     const bool matrices = weft_begins(read->name, "dpas.") &&
                           (!strstr(read->target, ":d") || strstr(read->name, ".sat"));
-    const bool computes = weft_begins_with_one_of(read->name, refused) &&
-                          !weft_begins(read->name, "math.int") &&
-                          (is_float(read->target) || matrices);
-    return computes || sets_other_modes(read);
+    return weft_begins_with_one_of(read->name, refused) && !weft_begins(read->name, "math.int") &&
+           (weft_intel_is_float(read->target) || matrices);
+}
+
+static bool intel_refuses(const struct weft_instruction *read) {
+    return weft_intel_computes(read) || sets_other_modes(read);
 }
 
 static bool intel_fuses(const struct weft_instruction *read) {
@@ -154,7 +157,8 @@ static bool intel_reciprocal(const struct weft_instruction *read) {
 }
 
 static bool intel_from_integer(const struct weft_instruction *read) {
-    return strcmp(read->name, "mov") == 0 && is_float(read->target) && !is_float(read->source);
+    return strcmp(read->name, "mov") == 0 && weft_intel_is_float(read->target) &&
+           !weft_intel_is_float(read->source);
 }
 
 /* "r12.4<0>:f": register 12, from its element 4. */
@@ -220,7 +224,7 @@ static bool read_qualcomm(struct weft_instruction *read, const char *line) {
     const char *repeat = strstr(line, "(rpt"), *end = NULL;
     read->repeats = repeat ? weft_number_of(repeat + 4, &end) : 0;
     read->source_follows = strstr(line, "(r)") != NULL;
-    return sscanf(after_condition(line), "%63[a-z0-9.] %63[^, \n], %63[^, \n]", read->name,
+    return sscanf(weft_after_condition(line), "%63[a-z0-9.] %63[^, \n], %63[^, \n]", read->name,
                   read->target, read->source) == 3;
 }
 
@@ -247,7 +251,7 @@ static bool qualcomm_from_integer(const struct weft_instruction *read) {
 static long qualcomm_register(const char *operand) {
     static const char components[] = "xyzw";
     const char *end = NULL;
-    operand = after_condition(operand);
+    operand = weft_after_condition(operand);
     const long number = operand[0] == 'r' ? weft_number_of(operand + 1, &end) : -1;
     const char *component =
         number >= 0 && *end == '.' && end[1] ? strchr(components, end[1]) : NULL;
@@ -396,7 +400,7 @@ static bool line_breaks(struct breach *breach, const struct weft_language *langu
     return false;
 }
 
-static bool code_breaks(struct breach *breach, const struct weft_language *language,
+static bool lines_break(struct breach *breach, const struct weft_language *language,
                         const char *code) {
     bool from_integer[WEFT_REGISTERS] = {false};
     char line[512];
@@ -411,6 +415,20 @@ static bool code_breaks(struct breach *breach, const struct weft_language *langu
     return false;
 }
 
+/* Divisions are taken out of a copy. */
+static bool code_breaks(struct breach *breach, const struct weft_language *language,
+                        const char *code) {
+    char *copy = language->take_divisions ? strdup(code) : NULL;
+    if (language->take_divisions && !copy) {
+        snprintf(breach->why, breach->size, "no memory to look for divisions");
+        return true;
+    }
+    const bool breaks = (copy && !language->take_divisions(copy, breach->why, breach->size)) ||
+                        lines_break(breach, language, copy ? copy : code);
+    free(copy);
+    return breaks;
+}
+
 struct weft_isa {
     const char *driver;         /* the beginning of VkPhysicalDeviceDriverProperties::driverName */
     const char *representation; /* what the driver calls its machine code */
@@ -420,25 +438,26 @@ struct weft_isa {
 static const struct weft_isa known[] = {
     {"radv", "Assembly",
      &(const struct weft_language){read_amd, amd_refuses, amd_fuses, amd_reciprocal,
-                                   amd_from_integer, amd_register, ":: ", NULL}},
+                                   amd_from_integer, amd_register, ":: ", NULL, NULL}},
     {"Intel open-source Mesa driver", "GEN Assembly",
      &(const struct weft_language){read_intel, intel_refuses, intel_fuses, intel_reciprocal,
-                                   intel_from_integer, intel_register, NULL, " cr0<0> "}},
+                                   intel_from_integer, intel_register, NULL, " cr0<0> ", NULL}},
     {"NVK", "NAK assembly",
      &(const struct weft_language){read_nvidia, nvidia_refuses, nvidia_fuses, nvidia_reciprocal,
-                                   nvidia_from_integer, nvidia_register, NULL, NULL}},
+                                   nvidia_from_integer, nvidia_register, NULL, NULL, NULL}},
     {"turnip Mesa driver", "IR3 Assembly",
      &(const struct weft_language){read_qualcomm, qualcomm_refuses, fuses_nothing,
                                    qualcomm_reciprocal, qualcomm_from_integer, qualcomm_register,
-                                   NULL, NULL}},
+                                   NULL, NULL, NULL}},
     {"V3DV Mesa", "QPU (MESA_SHADER_COMPUTE)",
      &(const struct weft_language){read_broadcom, broadcom_refuses, fuses_nothing,
                                    broadcom_reciprocal, broadcom_from_integer, broadcom_register,
-                                   ";", NULL}},
+                                   ";", NULL, NULL}},
     {"panvk", "Assembly",
      &(const struct weft_language){read_arm, arm_refuses, arm_fuses, arm_reciprocal,
-                                   arm_from_integer, arm_register, NULL, NULL}},
+                                   arm_from_integer, arm_register, NULL, NULL, NULL}},
     {"ptxas", "SASS", &weft_sass},
+    {"ocloc", "GEN", &weft_ocloc},
 };
 
 const struct weft_isa *weft_isa_of(const char *driver) {

@@ -96,5 +96,5 @@ static long sass_register(const char *operand) {
 }
 
 const struct weft_language weft_sass = {
-    read_sass,         sass_refuses,  sass_fuses, sass_reciprocal,
-    sass_from_integer, sass_register, NULL,       NULL};
+    read_sass, sass_refuses, sass_fuses, sass_reciprocal, sass_from_integer, sass_register,
+    NULL,      NULL,         NULL};

@@ -67,10 +67,3 @@ int64_t weft_ptxas_told(const char *told, const char *behind) {
     }
     return number && number < at ? strtoll(number, NULL, 10) : 0;
 }
-
-char *weft_sass_part(const char *text, const char *begin, const char *end, const weft_host *host) {
-    const char *from = strstr(text, begin);
-    const char *to = from ? strstr(from + strlen(begin), end) : NULL;
-    return from ? weft_format(host, "%.*s", (int)(to ? (size_t)(to - from) : strlen(from)), from)
-                : NULL;
-}

@@ -5,15 +5,10 @@
 
 #include <stdint.h>
 
-#include "core/host.h"
-
 /** Leaves of a listing, in its place, labels and instructions, a line each, without addresses and marks of reuse. */
 void weft_sass_clean(char *listing);
 
 /** The number before words in what ptxas -v tells of a kernel; 0 where it tells none. */
 int64_t weft_ptxas_told(const char *told, const char *behind);
-
-/** From where a text begins in another to where the next one does: in host memory, or null where it is not there. */
-char *weft_sass_part(const char *text, const char *begin, const char *end, const weft_host *host);
 
 #endif

@@ -12,8 +12,10 @@
 
 #include <cmocka.h>
 
+#include "listing.h"
 #include "modes.h"
 #include "multiply_adds.h"
+#include "ocloc_text.h"
 #include "rules.h"
 #include "sass_text.h"
 
@@ -27,7 +29,7 @@ static void check(const char *driver, weft_math math, const char *before,
     const struct weft_isa *isa = weft_isa_of(driver);
     assert_non_null(isa);
     for (size_t i = 0; i < count; i++) {
-        char code[512], why[256] = "";
+        char code[2048], why[256] = "";
         snprintf(code, sizeof code, "%s%s", before, samples[i].code);
         const bool breaks = weft_isa_breaks(isa, why, sizeof why, math, code);
         const char *refused = samples[i].refused;
@@ -180,6 +182,100 @@ static void test_ptxas(void **state) {
     CHECK("ptxas", ".L_x_1:\n", samples);
 }
 
+/* Intel's own compiler, which divides whole numbers while it rounds towards zero. */
+static void test_ocloc(void **state) {
+    (void)state;
+#define TOGGLE "(W)     xor (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x30:uw     {A@1}\n"
+#define DIVIDE                                                          \
+    TOGGLE "(W)     mov (1|M0)  r4.0<1>:f   r9.0<0;1,0>:ud\n"           \
+           "(W)     mov (1|M0)  r4.1<1>:f   0xB4C00000:f\n"             \
+           "(W)     math.inv (1|M0)  r4.2<1>:f   r4.0<0;1,0>:f  {$3}\n" \
+           "(W)     mad (1|M0)  r4.3<1>:f   r4.2<0;0>:f   r4.1<0;0>:f   -r4.2<0>:f\n"
+    static const char modes[] =
+        "// register bytes: 32\n"
+        "(W)     or (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x40:uw   {A@1}\n";
+    static const struct sample samples[] = {
+        {"        add (16|M0)  r12.0<1>:f   r14.0<1;1,0>:f   -r16.0<1;1,0>:f   {F@1}\n", NULL},
+        {"(W&f0.0) mul (1|M0)  r12.3<1>:f   r14.0<0;1,0>:f   r16.0<0;1,0>:f\n", NULL},
+        {"(W)     mad (1|M0)  r12.0<1>:ud  r12.2<0;0>:ud   r2.0<0;0>:uw   0xC0:uw\n", NULL},
+        {"        mach (8|M0)  r12.0<1>:d   r14.0<0;1,0>:d   r16.0<0;1,0>:d\n", NULL},
+        {"        mad (16|M0)  r12.0<1>:f   r14.0<1;0>:f   r16.0<1;0>:f   r18.0<1>:f\n", "mad"},
+        {"        mac (16|M0)  r12.0<1>:f   r14.0<1;1,0>:f   r16.0<1;1,0>:f\n", "mac"},
+        {"        math.inv (16|M0)  r12.0<1>:f   r14.0<1;1,0>:f   {$1}\n", "math.inv"},
+        {"        math.exp (16|M0)  r12.0<1>:f   r14.0<1;1,0>:f   {$1}\n", "math.exp"},
+        {"        add (16|M0)  (sat)r12.0<1>:f   r14.0<1;1,0>:f   r16.0<1;1,0>:f\n", "add"},
+        {"(W)     or (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x40000040:ud\n", NULL},
+        {"(W)     or (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x4C0:uw\n",
+         "or"}, /* keeps subnormals */
+        {"(W)     or (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x30:uw\n", "or"},
+        {"(W)     xor (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x10:uw\n", "xor"}, /* up */
+        {DIVIDE TOGGLE "        mov (1|M0)  r5.0<1>:ud   r4.3<0;1,0>:f\n", NULL},
+        {DIVIDE "        add (16|M0)  r5.0<1>:d   r6.0<1;1,0>:d   r8.0<1;1,0>:d\n" TOGGLE, NULL},
+        {DIVIDE "        mul (16|M0)  r20.0<1>:f   r22.0<1;1,0>:f   r22.0<1;1,0>:f\n" TOGGLE,
+         "mul of other numbers"},
+        {DIVIDE "        mul (1|M0)  r20.0<1>:f   r4.3<0;1,0>:f   r4.4<0;1,0>:f\n" TOGGLE,
+         "mul of other numbers"},
+        {DIVIDE "        math.exp (1|M0)  r20.0<1>:f   r4.3<0;1,0>:f\n" TOGGLE, "math.exp"},
+        {DIVIDE "L400:\n" TOGGLE, " a label"},
+        {DIVIDE "(f0.0)  goto (32|M0)   L24   L24\n" TOGGLE, "goto"},
+        {DIVIDE TOGGLE "L400:\n" TOGGLE
+                       "        mul (1|M0)  r5.0<1>:f   r4.3<0;1,0>:f   r4.0<0;1,0>:f\n" TOGGLE,
+         NULL}, /* by the same number */
+        {DIVIDE TOGGLE "L400:\n        mul (1|M0)  r5.0<1>:f   r4.3<0;1,0>:f   r4.0<0;1,0>:f\n",
+         "mul of what was rounded"},
+        {DIVIDE TOGGLE "        mov (1|M0)  r7.0<1>:f   r4.3<0;1,0>:f\n"
+                       "        mul (1|M0)  r5.0<1>:f   r7.0<0;1,0>:f   r8.0<0;1,0>:f\n",
+         "mul of what was rounded"}, /* a copy */
+        {DIVIDE TOGGLE
+         "        send.ugm (32|M0)  r4  r20  null:0  0x0  0x08200580  {$3} // wr:4+0, rd:2; load\n"
+         "        mul (1|M0)  r5.0<1>:f   r4.3<0;1,0>:f   r8.0<0;1,0>:f\n",
+         NULL}, /* loaded since */
+        {DIVIDE
+         "        mov (8|M0)  r7.0<1>:f   r9.0<1;1,0>:ud\n" TOGGLE
+         "        send.ugm (8|M0)  null  r20  r7:1  0x0  0x08200580  {$3} // wr:1+1, rd:0; store\n",
+         "send.ugm of what was rounded"},
+        {TOGGLE "        mov (16|M0)  r20.0<1>:f   r9.0<1;1,0>:ud\n" TOGGLE
+                "        add (8|M0)  r5.0<1>:f   r21.0<1;1,0>:f   r6.0<1;1,0>:f\n",
+         "add of what was rounded"}, /* r20 and r21 */
+        {DIVIDE, "rounding stays"},
+        {TOGGLE "(W)     mov (1|M0)  r4.0<1>:f   r9.0<0;1,0>:ud\n" TOGGLE
+                "(W)     add (1|M0)  r5.0<1>:f   r4.0<0;1,0>:f   r6.0<0;1,0>:f\n",
+         "add of what was rounded"}, /* the kernel's own */
+        {DIVIDE TOGGLE TOGGLE
+         "        mul (1|M0)  r5.0<1>:f   r4.3<0;1,0>:f   r4.3<0;1,0>:f\n" TOGGLE,
+         NULL}, /* its second half */
+        {DIVIDE TOGGLE "        add (1|M0)  r5.0<1>:f   r4.0<0;1,0>:f   r6.0<0;1,0>:f\n",
+         "add of what was rounded"},
+        {DIVIDE TOGGLE "        add (1|M0)  r5.0<1>:f   r4.1<0;1,0>:f   r6.0<0;1,0>:f\n",
+         NULL}, /* the constant */
+        {DIVIDE TOGGLE "        mov (1|M0)  r4.0<1>:ud   r9.0<0;1,0>:ud\n"
+                       "        add (1|M0)  r5.0<1>:f   r4.0<0;1,0>:f   r6.0<0;1,0>:f\n",
+         NULL},
+        {DIVIDE TOGGLE "        mov (1|M0)  r4.0<1>:uw   r9.0<0;1,0>:uw\n"
+                       "        add (1|M0)  r5.0<1>:f   r4.0<0;1,0>:f   r6.0<0;1,0>:f\n",
+         NULL},
+        {DIVIDE TOGGLE "        add (8|M0)  r5.0<1>:f   r3.0<1;1,0>:f   r6.0<1;1,0>:f\n", NULL},
+        {DIVIDE TOGGLE "        add (16|M0)  r5.0<1>:f   r3.0<1;1,0>:f   r6.0<1;1,0>:f\n",
+         NULL}, /* not all of r3 and r4 */
+    };
+    CHECK("ocloc", modes, samples);
+    const struct weft_isa *isa = weft_isa_of("ocloc");
+    assert_false(weft_isa_lacks_modes(isa, modes));
+    assert_true(weft_isa_lacks_modes(isa, samples[0].code));
+    /* registers of 64 bytes: 16 lanes are one */
+    check("ocloc", WEFT_MATH_REPRODUCIBLE, "// register bytes: 64\n",
+          &(const struct sample){TOGGLE
+                                 "        mov (16|M0)  r20.0<1>:f   r9.0<1;1,0>:ud\n" TOGGLE
+                                 "        add (8|M0)  r5.0<1>:f   r21.0<1;1,0>:f   r6.0<1;1,0>:f\n",
+                                 NULL},
+          1);
+    static const char told[] =
+        "    execution_env:\n      grf_count:       128\n      simd_size:       16\n";
+    assert_int_equal(weft_ocloc_told(told, "grf_count:"), 128);
+    assert_int_equal(weft_ocloc_told(told, "simd_size:"), 16);
+    assert_int_equal(weft_ocloc_told(told, "spill_size:"), 0);
+}
+
 /* What nvdisasm prints, with what is left of it; and what ptxas tells. */
 static void test_ptxas_words(void **state) {
     (void)state;
@@ -200,13 +296,13 @@ static void test_ptxas_words(void **state) {
     assert_int_equal(weft_ptxas_told(told, " bytes spill stores"), 4);
     assert_int_equal(weft_ptxas_told(told, " bytes smem"), 384);
     assert_int_equal(weft_ptxas_told(told, " bytes lmem"), 0);
-    char *second = weft_sass_part(told, "'weft_1_main'", "Compiling entry", NULL);
+    char *second = weft_listing_part(told, "'weft_1_main'", "Compiling entry", NULL);
     assert_int_equal(weft_ptxas_told(second, " registers"), 30);
     weft_free(NULL, second);
-    char *first = weft_sass_part(told, "'weft_0_main'", "Compiling entry", NULL);
+    char *first = weft_listing_part(told, "'weft_0_main'", "Compiling entry", NULL);
     assert_null(strstr(first, "30 registers"));
     weft_free(NULL, first);
-    assert_null(weft_sass_part(told, "'weft_2_main'", "Compiling entry", NULL));
+    assert_null(weft_listing_part(told, "'weft_2_main'", "Compiling entry", NULL));
 }
 
 static void test_qualcomm(void **state) {
@@ -290,6 +386,11 @@ static void test_fused(void **state) {
          "mad"},
         {"Intel open-source Mesa driver", "   mad.sat (16)   r12:f   r14:f   r16:f   r18:f\n",
          "mad.sat"},
+        {"ocloc", "   mad (16|M0)   r12.0<1>:f   r14.0<1;0>:f   r16.0<1;0>:f   r18.0<1>:f\n", NULL},
+        {"ocloc", "   mad (16|M0)   r12.0<1>:hf   r14.0<1;0>:hf   r16.0<1;0>:hf   r18.0<1>:hf\n",
+         "mad"},
+        {"ocloc", "   mad (8|M0)   (sat)r12.0<1>:f   r14.0<1;0>:f   r16.0<1;0>:f   r18.0<1>:f\n",
+         "mad"},
         {"NVK", "    r1 = ffma.ftz r2 r3 r4\n", NULL},
         {"NVK", "    r1 = ffma r2 r3 r4\n", "ffma"}, /* keeps subnormals */
         {"NVK", "    r1 = ffma.rz.ftz r2 r3 r4\n", "ffma"},
@@ -343,6 +444,11 @@ static void test_multiply_adds(void **state) {
          0, 1},
         {"Intel open-source Mesa driver", "   mad (8)   r12:d   r14:d   r16:d   r18:d\n", 0, 0},
         {"Intel open-source Mesa driver", "   mad (8)   r12:f   r14:f   r16:f   r18:f\n", 1, 0},
+        {"ocloc",
+         "        mul (16|M0)   r12.0<1>:f   r14.0<0;1,0>:f   r16.0<1;1,0>:f   {F@1}\n"
+         "(W)     add (1|M0)   r18.0<1>:f   r14.0<0;1,0>:f   -r12.0<0;1,0>:f\n",
+         0, 1},
+        {"ocloc", "   mad (8|M0)   r12.0<1>:f   r14.0<1;0>:f   r16.0<1;0>:f   r18.0<1>:f\n", 1, 0},
         {"NVK", "    @p0 r1 = fmul.ftz r2 r3 // delay=4\n    r4 = fadd.ftz r5 -r1\n", 0, 1},
         {"NVK", "    r1 = ffma.ftz r2 r3 r4\n    r4 = fadd.ftz r5 r1\n", 1, 0},
         {"NVK", "    r1 = fmul.ftz r2 r3\n    r4 = fadd.ftz -rZ -r1\n", 0, 0},
@@ -412,6 +518,7 @@ int main(void) {
         cmocka_unit_test(test_broadcom), cmocka_unit_test(test_arm),
         cmocka_unit_test(test_fused),    cmocka_unit_test(test_multiply_adds),
         cmocka_unit_test(test_modes),    cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_ocloc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

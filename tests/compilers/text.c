@@ -26,16 +26,17 @@ static weft_status write_text(struct weft_cl_text *text, const struct weft_spirv
 }
 
 weft_status weft_source_text(struct weft_cl_text *text, const struct weft_source *source,
-                             weft_math math, bool apart, bool contracted, const weft_host *host) {
-    const struct weft_spirv_needs needs = {
-        .fused = math == WEFT_MATH_FUSED, .flushes = 1, .only_products = 1};
+                             const struct weft_text_form *form, const weft_host *host) {
+    const struct weft_spirv_needs needs = {.fused = form->math == WEFT_MATH_FUSED,
+                                           .flushes = form->flushes,
+                                           .only_products = form->flushes};
     static const char off[] = "FP_CONTRACT OFF", on[] = "FP_CONTRACT ON ";
     struct weft_spirv_edit made;
     WEFT_TRY(weft_spirv_rewrite(&made, source->words, source->size, &needs, host));
-    weft_status status = apart ? weft_spirv_part_products(&made) : WEFT_OK;
+    weft_status status = form->apart ? weft_spirv_part_products(&made) : WEFT_OK;
     status = status ? status : write_text(text, &made, source, host);
     weft_spirv_edit_free(&made);
-    char *rule = status == WEFT_OK && contracted ? strstr(text->text, off) : NULL;
+    char *rule = status == WEFT_OK && form->contracted ? strstr(text->text, off) : NULL;
     if (rule) {
         memcpy(rule, on, sizeof on - 1);
     }
