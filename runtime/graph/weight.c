@@ -255,9 +255,9 @@ weft_status weft_weight_read(const weft_weight *weight, uint64_t first, uint64_t
 const struct weft_block_form *weft_weight_blocks(const weft_weight *weight) {
     const weft_weight *whole = weight->part_of ? weight->part_of : weight;
     const uint32_t columns = whole->shape.dim[1];
-    const bool rows =
-        weight->shape.rank == 2 && weight->shape.dim[1] == columns && weight->first % columns == 0;
-    return whole->blocks && rows ? whole->blocks : NULL;
+    const bool rows = whole->blocks && weight->shape.rank == 2 && weight->shape.dim[1] == columns &&
+                      weight->first % columns == 0;
+    return rows ? whole->blocks : NULL;
 }
 
 weft_status weft_weight_read_blocks(const weft_weight *weight, uint64_t first_row, uint64_t rows,

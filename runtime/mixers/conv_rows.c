@@ -18,11 +18,8 @@ static uint64_t rows_of(const struct weft_conv *c) {
 
 bool weft_conv_is_rows(const struct weft_lowering *lowering, const struct weft_conv *c,
                        uint32_t weight) {
-    enum {
-        MOST_ROWS = 64,
-        LANES = 64,
-        PAYS = 3
-    }; /* of a block of conv/flat.comp; the rest: of idle lanes */
+    /* conv/flat.comp computes LANES windows at least. Lanes along the channels have to leave so many times fewer idle. */
+    enum { MOST_ROWS = 64, LANES = 64, PAYS = 3 };
     const weft_weight *given = lowering->graph->values[weight].weight;
     const uint64_t rows = rows_of(c);
     const uint64_t flat = c->batch * in_whole(weft_windows_count(&c->windows), LANES) * c->outputs;

@@ -39,6 +39,13 @@ uint64_t weft_windows_count(const struct weft_windows *windows);
 /** STRIDE_X of kernels: the stride over x, where it is one that the processor's compiler takes vectors apart by; else 0. */
 uint32_t weft_windows_small_stride(const struct weft_windows *windows);
 
+/** Push constants by which kernels find the elements of a window. */
+#define WEFT_WINDOWS_PUSH(w)                                                                       \
+    .height = (w)->extents[0], .width = (w)->extents[1], .window_height = (w)->sizes[0],           \
+    .window_width = (w)->sizes[1], .columns = (w)->counts[1], .stride_y = (w)->strides[0],         \
+    .stride_x = (w)->strides[1], .dilation_y = (w)->dilations[0], .dilation_x = (w)->dilations[1], \
+    .before_y = (w)->before[0], .before_x = (w)->before[1]
+
 /** Turns of two loops that go through a window, row by row. */
 double weft_windows_turns(const struct weft_windows *windows);
 

@@ -41,7 +41,7 @@ if(WEFT_HAVE_LLVM AND NOT WEFT_SANITIZE) # it compiles fastest, and its kernels 
 endif()
 
 if("lavapipe-8" IN_LIST weft_drivers)
-    add_library(weft_vulkan11 MODULE "${CMAKE_CURRENT_SOURCE_DIR}/driver/vulkan11.c")
+    add_library(weft_vulkan11 MODULE "${CMAKE_CURRENT_SOURCE_DIR}/driver/vulkan11.c" "${CMAKE_CURRENT_SOURCE_DIR}/driver/behind.c")
     weft_compile_options(weft_vulkan11)
     target_link_libraries(weft_vulkan11 PRIVATE Vulkan::Headers ${CMAKE_DL_LIBS})
     set_target_properties(weft_vulkan11 PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/driver")

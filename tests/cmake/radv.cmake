@@ -15,7 +15,7 @@ file(READ "${weft_radv_manifest}" weft_radv_text)
 string(JSON weft_radv_library GET "${weft_radv_text}" ICD library_path)
 
 set(weft_radv_sources radv/info.c radv/kmd.c radv/memory.c radv/packets.c radv/shaders.c radv/sync.c)
-add_library(weft-radv SHARED radv/icd.c ${weft_radv_sources})
+add_library(weft-radv SHARED radv/icd.c driver/behind.c ${weft_radv_sources})
 weft_compile_options(weft-radv)
 target_compile_definitions(weft-radv PRIVATE _GNU_SOURCE)
 target_include_directories(weft-radv PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

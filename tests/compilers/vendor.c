@@ -22,6 +22,7 @@
 #include "apart.h"
 #include "core/system/file.h"
 #include "core/try.h"
+#include "tool.h"
 
 #define SECONDS 600 /* of processor time, for a batch */
 
@@ -208,6 +209,24 @@ static bool read_options(struct weft_vendor_run *run, int argc, char **argv) {
     return run->tools && run->target_count > 0 && is_rule;
 }
 
+static weft_status read_version(struct weft_vendor_run *run) {
+    char program[512], path[512], *text = NULL;
+    size_t size = 0;
+    snprintf(program, sizeof program, "%s/%s", run->tools, weft_vendor.name);
+    snprintf(path, sizeof path, "%s/version.txt", run->targets[0].to);
+    const char *const arguments[] = {program, "--version", NULL};
+    if (!weft_run_tool(arguments, path, "/dev/null")) {
+        return weft_fail(&weft_vendor_host, WEFT_NOT_FOUND, "%s does not run", program);
+    }
+    WEFT_TRY(weft_file_read((uint8_t **)&text, &size, 1 << 16, path, &weft_vendor_host));
+    const char *version = weft_vendor.version_in(text);
+    snprintf(run->version, sizeof run->version, "%.*s", (int)strcspn(version, "\n"), version);
+    weft_free(&weft_vendor_host, text);
+    return run->version[0] != '\0' ? WEFT_OK
+                                   : weft_fail(&weft_vendor_host, WEFT_BAD_FILE,
+                                               "%s names no version, see %s", program, path);
+}
+
 int main(int argc, char **argv) {
     struct weft_vendor_run run;
     if (!read_options(&run, argc, argv)) {
@@ -222,7 +241,7 @@ int main(int argc, char **argv) {
     for (uint32_t i = 0; status == WEFT_OK && i < run.target_count; i++) {
         status = weft_make_folders(run.targets[i].to, &weft_vendor_host);
     }
-    status = status ? status : weft_vendor.read_version(&run);
+    status = status ? status : read_version(&run);
     status = status ? status : compile_all(&run);
     for (uint32_t i = 0; i < run.target_count; i++) {
         const struct weft_vendor_target *target = &run.targets[i];

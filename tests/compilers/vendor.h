@@ -60,7 +60,8 @@ struct weft_vendor {
     const char *end;  /* of the names of files with machine code */
     bool flushes;     /* by instructions what a GPU's mode does not: small products */
     bool (*knows)(const char *architecture);
-    weft_status (*read_version)(struct weft_vendor_run *run);
+    /* What stands up to the line's end, in what the program `name` tells with --version; "" where there is none */
+    const char *(*version_in)(const char *told);
     /* Of the text that is there what all targets share; null where they share no more */
     weft_status (*prepare)(const struct weft_vendor_run *run,
                            const struct weft_vendor_paths *paths);

@@ -4,56 +4,27 @@
  * WEFT_HELD_WITHOUT also without one of these, and with WEFT_HELD_RANGE with bindings of at most so many bytes.
  * With it the validation layer sees whether Weft uses anything of 1.2 on a device that does not have it.
  */
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VK_NO_PROTOTYPES
-#include <vulkan/vulkan.h>
+#include "behind.h"
 
 #define HELD_VERSION VK_MAKE_API_VERSION(0, 1, 1, 0)
 
-VKAPI_ATTR VkResult VKAPI_CALL vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version);
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance,
-                                                                   const char *name);
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetPhysicalDeviceProcAddr(VkInstance instance,
-                                                                         const char *name);
+const char weft_behind_variable[] = "WEFT_HELD_DRIVER";
 
-#define EXPORTED __attribute__((visibility("default")))
-
-typedef VkResult(VKAPI_PTR *negotiate_function)(uint32_t *version);
-
-/* What there is in front of it; found when the loader first asks, and again by threads that list devices meanwhile. */
-/* A call through an atomic member reads it as if it were none (gcc 12): loads are said aloud. */
+/*
+ * What it is in front of gives, found again by each thread that lists devices. A call through an atomic member reads it as if it were
+ * none (gcc 12): loads are said aloud.
+ */
 static struct {
-    _Atomic(negotiate_function) negotiate; /* the last that is set */
-    _Atomic(PFN_vkGetInstanceProcAddr) get_instance, get_physical;
     _Atomic(PFN_vkGetDeviceProcAddr) get_device;
     _Atomic(PFN_vkGetPhysicalDeviceProperties) properties;
     _Atomic(PFN_vkGetPhysicalDeviceProperties2) properties2;
     _Atomic(PFN_vkEnumerateDeviceExtensionProperties) extensions;
 } real;
-
-static PFN_vkVoidFunction find(void *library, const char *name) {
-    PFN_vkVoidFunction found = NULL;
-    *(void **)&found = dlsym(library, name);
-    return found;
-}
-
-static bool open_driver(void) {
-    const char *path = getenv("WEFT_HELD_DRIVER");
-    void *library = path && !real.negotiate ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (library) {
-        real.get_instance = (PFN_vkGetInstanceProcAddr)find(library, "vk_icdGetInstanceProcAddr");
-        real.get_physical =
-            (PFN_vkGetInstanceProcAddr)find(library, "vk_icdGetPhysicalDeviceProcAddr");
-        real.negotiate =
-            (negotiate_function)find(library, "vk_icdNegotiateLoaderICDInterfaceVersion");
-    }
-    return real.negotiate && real.get_instance && real.get_physical;
-}
 
 /* Functions of compute and of what it needs that Vulkan 1.2 and 1.3 brought, by names without KHR. */
 static bool is_newer(const char *name) {
@@ -156,15 +127,18 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, cons
 
 EXPORTED VKAPI_ATTR VkResult VKAPI_CALL
 vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version) {
-    return open_driver() ? atomic_load(&real.negotiate)(version) : VK_ERROR_INITIALIZATION_FAILED;
+    const struct weft_behind *behind = weft_behind();
+    return behind ? behind->negotiate(version) : VK_ERROR_INITIALIZATION_FAILED;
 }
 
 EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance,
                                                                             const char *name) {
-    return open_driver() ? held(atomic_load(&real.get_instance)(instance, name), name) : NULL;
+    const struct weft_behind *behind = weft_behind();
+    return behind ? held(behind->get_instance(instance, name), name) : NULL;
 }
 
 EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name) {
-    return open_driver() ? held(atomic_load(&real.get_physical)(instance, name), name) : NULL;
+    const struct weft_behind *behind = weft_behind();
+    return behind ? held(behind->get_physical(instance, name), name) : NULL;
 }

@@ -1,54 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* What Vulkan's loader asks of a driver goes to RADV, but that a rule can be broken on purpose: modules may lose what forbids contraction. */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VK_NO_PROTOTYPES
-#include <vulkan/vulkan.h>
-
+#include "driver/behind.h"
 #include "kmd.h"
 
-VKAPI_ATTR VkResult VKAPI_CALL vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version);
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance,
-                                                                   const char *name);
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetPhysicalDeviceProcAddr(VkInstance instance,
-                                                                         const char *name);
-
-#define EXPORTED __attribute__((visibility("default")))
-
-typedef VkResult(VKAPI_PTR *negotiate_function)(uint32_t *version);
+const char weft_behind_variable[] = "WEFT_AMD_RADV";
 
 static struct {
-    negotiate_function negotiate;
-    PFN_vkGetInstanceProcAddr get_instance, get_physical;
     PFN_vkGetDeviceProcAddr get_device;
     PFN_vkCreateShaderModule create_module;
 } real;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static PFN_vkVoidFunction find(void *library, const char *name) {
-    PFN_vkVoidFunction found = NULL;
-    *(void **)&found = dlsym(library, name);
-    return found;
-}
-
-static void open_driver(void) {
-    const char *path = getenv("WEFT_AMD_RADV");
-    void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (library) {
-        real.get_instance = (PFN_vkGetInstanceProcAddr)find(library, "vk_icdGetInstanceProcAddr");
-        real.get_physical =
-            (PFN_vkGetInstanceProcAddr)find(library, "vk_icdGetPhysicalDeviceProcAddr");
-        real.negotiate =
-            (negotiate_function)find(library, "vk_icdNegotiateLoaderICDInterfaceVersion");
-    }
-}
-
-static bool is_open(void) {
-    (void)pthread_once(&once, open_driver);
-    return real.negotiate && real.get_instance && real.get_physical;
-}
 
 /* OpDecorate (71) of an id with NoContraction (42) becomes three times OpNop. */
 static void allow_contraction(uint32_t *words, size_t count) {
@@ -101,15 +64,18 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, cons
 
 EXPORTED VKAPI_ATTR VkResult VKAPI_CALL
 vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version) {
-    return is_open() ? real.negotiate(version) : VK_ERROR_INITIALIZATION_FAILED;
+    const struct weft_behind *behind = weft_behind();
+    return behind ? behind->negotiate(version) : VK_ERROR_INITIALIZATION_FAILED;
 }
 
 EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance,
                                                                             const char *name) {
-    return is_open() ? changed(real.get_instance(instance, name), name) : NULL;
+    const struct weft_behind *behind = weft_behind();
+    return behind ? changed(behind->get_instance(instance, name), name) : NULL;
 }
 
 EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name) {
-    return is_open() ? real.get_physical(instance, name) : NULL;
+    const struct weft_behind *behind = weft_behind();
+    return behind ? behind->get_physical(instance, name) : NULL;
 }

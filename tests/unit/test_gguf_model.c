@@ -298,6 +298,10 @@ WEFT_TEST_IN_PLACE(what_changes_the_result_is_refused_by_name, place) {
     expect_refused(place, WEFT_UNSUPPORTED, &writer, "rope.scaling.original_context_length",
                    "as positions are scaled, found none");
     put_llama(&writer);
+    gguf_f32(&writer, "llama.rope.scaling.attn_factor", 2.0F);
+    expect_refused(place, WEFT_UNSUPPORTED, &writer, "rope.scaling.attn_factor",
+                   "1, or no such key");
+    put_llama(&writer);
     gguf_string(&writer, "general.type", "adapter");
     expect_refused(place, WEFT_UNSUPPORTED, &writer, "general.type", "found adapter");
     put_llama(&writer);

@@ -32,6 +32,7 @@ def decoder(width=64, **fields):
 YARN = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 16}
 LONG = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0],
         "long_factor": [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0], "original_max_position_embeddings": 32}
+GEMMA2 = {"head_dim": 32, "sliding_window": 5, "query_pre_attn_scalar": 32}
 # Seven layers, of which the sixth sees everything.
 GEMMA3 = {"head_dim": 32, "num_hidden_layers": 7, "sliding_window": 6, "query_pre_attn_scalar": 32}
 NOMIC = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96,
@@ -50,7 +51,7 @@ CASES = (
     ("BertModel", BERT, TYPE.Q5_0), ("BertModel", BERT, TYPE.F16),
     ("Qwen2ForCausalLM", decoder(rope_parameters=YARN), TYPE.F32),
     ("GemmaForCausalLM", decoder(head_dim=32), TYPE.Q4_0),
-    ("Gemma2ForCausalLM", decoder(head_dim=32, sliding_window=5, query_pre_attn_scalar=32), TYPE.Q8_0),
+    ("Gemma2ForCausalLM", decoder(**GEMMA2), TYPE.Q8_0),
     ("Gemma3ForCausalLM", decoder(**GEMMA3), TYPE.F32), ("Gemma3ForCausalLM", decoder(256, **GEMMA3), TYPE.Q4_K),
     ("Gemma3TextModel", decoder(**{**GEMMA3, "use_bidirectional_attention": True}), TYPE.Q8_0),
     ("PhiForCausalLM", decoder(num_key_value_heads=4), TYPE.F16), ("Phi3ForCausalLM", decoder(), TYPE.Q4_1),
@@ -280,6 +281,18 @@ def test_a_folder_with_one_file(tmp_path, device):
     (tmp_path / "one" / "model.gguf").rename(tmp_path / "only" / "any name.gguf")
     with weft.load(tmp_path / "only", device) as model:
         assert model.info.architecture == "LlamaForCausalLM"
+
+
+def test_keys_of_other_gemmas_are_refused(tmp_path, device):
+    """A key that one of a family's models has, and another would pass over."""
+    for name, fields, add, said in (
+            ("Gemma2ForCausalLM", GEMMA2, lambda writer: writer.add_rope_freq_base_swa(500.0), "rope.freq_base_swa"),
+            ("Gemma3ForCausalLM", GEMMA3, lambda writer: writer.add_attn_logit_softcapping(50.0), "attn_logit_softcapping"),
+            ("GemmaForCausalLM", {"head_dim": 32}, lambda writer: writer.add_final_logit_softcapping(30.0),
+             "final_logit_softcapping")):
+        file, _ = made(tmp_path / name, name, decoder(**fields), change=add)
+        with pytest.raises(weft.Unsupported, match=said):
+            weft.load(file, device)
 
 
 @pytest.mark.parametrize(("change", "said"), (

@@ -200,8 +200,9 @@ def test_flt_learns_its_transform_by_the_papers_formula(name):
 
 
 @needs_torch
-@pytest.mark.parametrize("name", [mixing.GAUSSIANS, mixing.LOCAL, "Spectraformer, OPRF-SORF", "Spectraformer, OPRF-FastFood_L",
-                                  "Spectraformer, SADERF-MM", "Spectraformer, PosRF-SGQ", "FMMformer, band of 20, 2 fast weights",
+@pytest.mark.parametrize("name", [mixing.GAUSSIANS, mixing.LOCAL, "Spectraformer, OPRF-SORF",
+                                  "Spectraformer, OPRF-FastFood_L", "Spectraformer, SADERF-MM",
+                                  "Spectraformer, PosRF-SGQ", "FMMformer, band of 20, 2 fast weights",
                                   "linear, 3 kernels", "SKI-TNN"])
 def test_folders_of_trainings_compute_what_was_trained(name, tmp_path):
     import torch

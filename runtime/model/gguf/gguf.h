@@ -113,6 +113,9 @@ weft_status weft_gguf_expect_bool(const weft_gguf *file, const char *key, bool e
 weft_status weft_gguf_string(struct weft_text *out, const weft_gguf *file, const char *key,
                              uint64_t most);
 
+/** The text of a key, of at most WEFT_GGUF_MAX_NAME bytes, to be freed; "" where the file lacks the key. */
+weft_status weft_gguf_name(char **out, const weft_gguf *file, const char *key);
+
 /**
  * Calls `visit` with each text of an array, until one gives an error, which is then the result. WEFT_BAD_FILE where the key is no
  * array of texts, or is missing.

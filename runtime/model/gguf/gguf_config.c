@@ -77,21 +77,17 @@ static weft_status read_keys(const struct weft_gguf_reading *reading) {
 
 /* Files of adapters and projectors have the same form. */
 static weft_status check_type(const weft_gguf *file) {
-    struct weft_text type = {.host = *weft_gguf_host(file)};
-    weft_text_put(&type, "model", 5);
+    char *type = NULL;
     weft_status status = WEFT_OK;
-    if (weft_gguf_find(file, "general.type")) {
-        type.length = 0;
-        status = weft_gguf_string(&type, file, "general.type", WEFT_GGUF_MAX_NAME);
+    if (!weft_gguf_find(file, "general.type")) {
+        return WEFT_OK;
     }
-    if (status == WEFT_OK && type.failed) {
-        status = weft_fail_memory(weft_gguf_host(file), weft_gguf_path(file));
-    }
-    if (status == WEFT_OK && (type.length != 5 || strcmp(type.data, "model") != 0)) {
+    WEFT_TRY(weft_gguf_name(&type, file, "general.type"));
+    if (strcmp(type, "model") != 0) {
         status = weft_gguf_fail(file, WEFT_UNSUPPORTED, "general.type", "model",
-                                type.length > 0 ? type.data : "no text");
+                                type[0] != '\0' ? type : "no text");
     }
-    weft_free(weft_gguf_host(file), type.data);
+    weft_free(weft_gguf_host(file), type);
     return status;
 }
 

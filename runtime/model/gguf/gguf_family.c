@@ -52,13 +52,18 @@ static const struct weft_gguf_key granite_keys[] = {
     FACTOR("residual_scale", "residual_multiplier"),
     FACTOR("logit_scale", "logits_scaling"),
     END};
-static const struct weft_gguf_key gemma_keys[] = {DECODER,
-                                                  RMS,
-                                                  READ("attn_logit_softcapping"),
-                                                  READ("final_logit_softcapping"),
-                                                  READ("attention.sliding_window_pattern"),
-                                                  READ("rope.freq_base_swa"),
-                                                  END};
+static const struct weft_gguf_key gemma2_keys[] = {DECODER,
+                                                   RMS,
+                                                   READ("attn_logit_softcapping"),
+                                                   READ("final_logit_softcapping"),
+                                                   READ("attention.sliding_window_pattern"),
+                                                   END};
+static const struct weft_gguf_key gemma3_keys[] = {DECODER,
+                                                   RMS,
+                                                   READ("final_logit_softcapping"),
+                                                   READ("attention.sliding_window_pattern"),
+                                                   READ("rope.freq_base_swa"),
+                                                   END};
 static const struct weft_gguf_key cohere_keys[] = {
     DECODER, REAL("attention.layer_norm_epsilon", "layer_norm_eps"),
     FACTOR("logit_scale", "logit_scale"), END};
@@ -268,20 +273,20 @@ static const struct weft_gguf_family families[] = {
      .add = weft_gguf_add_qwen},
     {FAMILY("gemma", "gemma", "Gemma"), .keys = llama_keys, .names = gemma_names,
      .add = weft_gguf_add_qwen},
-    {FAMILY("gemma2", "gemma2", "Gemma2"), .keys = gemma_keys, .names = gemma2_names,
+    {FAMILY("gemma2", "gemma2", "Gemma2"), .keys = gemma2_keys, .names = gemma2_names,
      .add = weft_gguf_add_gemma2},
     {.architecture = "gemma3",
      .model_type = "gemma3_text",
      .language = "Gemma3ForCausalLM",
      .encoder = "Gemma3TextModel",
-     .keys = gemma_keys,
+     .keys = gemma3_keys,
      .names = gemma3_names,
      .add = weft_gguf_add_gemma3},
     {.architecture = "gemma-embedding",
      .model_type = "gemma3_text",
      .encoder = "Gemma3TextModel",
      .both_ways = true,
-     .keys = gemma_keys,
+     .keys = gemma3_keys,
      .names = gemma3_names,
      .add = weft_gguf_add_gemma3},
     {FAMILY("phi2", "phi", "Phi"), .partial = true, .keys = phi_keys, .names = phi2_names,
@@ -351,13 +356,9 @@ static weft_status find_family(const struct weft_gguf_family **family, const wef
 }
 
 weft_status weft_gguf_family_of(const struct weft_gguf_family **family, const weft_gguf *file) {
-    struct weft_text name = {.host = *weft_gguf_host(file)};
-    weft_text_put(&name, "", 0);
-    weft_status status = weft_gguf_string(&name, file, "general.architecture", WEFT_GGUF_MAX_NAME);
-    if (status == WEFT_OK) {
-        status = name.failed ? weft_fail_memory(weft_gguf_host(file), weft_gguf_path(file))
-                             : find_family(family, file, name.data);
-    }
-    weft_free(weft_gguf_host(file), name.data);
+    char *name = NULL;
+    WEFT_TRY(weft_gguf_name(&name, file, "general.architecture"));
+    const weft_status status = find_family(family, file, name);
+    weft_free(weft_gguf_host(file), name);
     return status;
 }

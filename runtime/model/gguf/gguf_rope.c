@@ -90,8 +90,7 @@ static weft_status read_table(struct divisors *divisors, const struct weft_gguf_
 
 /* ---- LongRoPE ---- */
 
-static weft_status put_table(json_t *scaling, const char *field,
-                             const struct weft_gguf_reading *reading,
+static weft_status set_table(const struct weft_gguf_reading *scaling, const char *field,
                              const struct divisors *divisors) {
     json_t *list = json_array();
     bool failed = !list;
@@ -100,39 +99,31 @@ static weft_status put_table(json_t *scaling, const char *field,
     }
     if (failed) {
         json_decref(list);
+        list = NULL;
     }
-    return !failed && json_object_set_new(scaling, field, list) == 0
-               ? WEFT_OK
-               : weft_fail_memory(weft_gguf_host(reading->file), "a model's config");
-}
-
-static weft_status put_number(json_t *scaling, const char *field, json_t *value,
-                              const struct weft_gguf_reading *reading) {
-    return json_object_set_new(scaling, field, value) == 0
-               ? WEFT_OK
-               : weft_fail_memory(weft_gguf_host(reading->file), "a model's config");
+    return weft_gguf_set(scaling, field, list);
 }
 
 /* The length that a model was trained at before its context grew: without the key the growth is not known. */
-static weft_status put_length(json_t *scaling, const struct weft_gguf_reading *reading) {
+static weft_status set_length(const struct weft_gguf_reading *scaling) {
+    static const char key[] = "rope.scaling.original_context_length";
     int64_t length = 0;
-    WEFT_TRY(weft_gguf_own_integer(&length, reading, "rope.scaling.original_context_length"));
-    return length > 0 ? put_number(scaling, "original_max_position_embeddings",
-                                   json_integer(length), reading)
-                      : weft_gguf_own_fail(reading, "rope.scaling.original_context_length",
-                                           "a length, as positions are scaled", "none");
+    WEFT_TRY(weft_gguf_own_integer(&length, scaling, key));
+    return length > 0
+               ? weft_gguf_set(scaling, "original_max_position_embeddings", json_integer(length))
+               : weft_gguf_own_fail(scaling, key, "a length, as positions are scaled", "none");
 }
 
-static weft_status fill_long(json_t *scaling, const struct weft_gguf_reading *reading,
-                             const struct divisors *within, int64_t turning) {
+static weft_status fill_long(const struct weft_gguf_reading *scaling, const struct divisors *within,
+                             int64_t turning) {
     struct divisors beyond;
     double amplitude = 0;
-    WEFT_TRY(read_table(&beyond, reading, "rope_factors_long.weight", turning));
-    WEFT_TRY(put_length(scaling, reading));
-    WEFT_TRY(put_table(scaling, "short_factor", reading, within));
-    WEFT_TRY(put_table(scaling, "long_factor", reading, &beyond));
-    WEFT_TRY(weft_gguf_own_real(&amplitude, reading, "rope.scaling.attn_factor"));
-    return amplitude != 0 ? put_number(scaling, "attention_factor", json_real(amplitude), reading)
+    WEFT_TRY(read_table(&beyond, scaling, "rope_factors_long.weight", turning));
+    WEFT_TRY(set_length(scaling));
+    WEFT_TRY(set_table(scaling, "short_factor", within));
+    WEFT_TRY(set_table(scaling, "long_factor", &beyond));
+    WEFT_TRY(weft_gguf_own_real(&amplitude, scaling, "rope.scaling.attn_factor"));
+    return amplitude != 0 ? weft_gguf_set(scaling, "attention_factor", json_real(amplitude))
                           : WEFT_OK;
 }
 
@@ -149,78 +140,70 @@ static const char *const kinds[KINDS] = {"linear", "none", "yarn", "longrope"};
 
 /* A factor without a type is linear, as llama.cpp has it. */
 static weft_status read_kind(enum kind *kind, const struct weft_gguf_reading *reading) {
-    const weft_host *host = weft_gguf_host(reading->file);
     const struct weft_gguf_own_key key = weft_gguf_own_key(reading, "rope.scaling.type");
-    struct weft_text type = {.host = *host};
+    weft_status status = WEFT_OK;
+    char *type = NULL;
     *kind = LINEAR;
     if (!weft_gguf_find(reading->file, key.text)) {
         return WEFT_OK;
     }
-    weft_text_put(&type, "", 0);
-    weft_status status = weft_gguf_string(&type, reading->file, key.text, WEFT_GGUF_MAX_NAME);
-    if (status == WEFT_OK) {
-        status = type.failed ? weft_fail_memory(host, key.text) : WEFT_OK;
-    }
-    while (status == WEFT_OK && *kind < KINDS && strcmp(type.data, kinds[*kind]) != 0) {
+    WEFT_TRY(weft_gguf_name(&type, reading->file, key.text));
+    while (*kind < KINDS && strcmp(type, kinds[*kind]) != 0) {
         *kind = (enum kind)(*kind + 1);
     }
     if (*kind == KINDS) {
         status = weft_gguf_own_fail(reading, "rope.scaling.type", "none, linear, yarn or longrope",
-                                    type.data);
+                                    type);
     }
-    weft_free(host, type.data);
+    weft_free(weft_gguf_host(reading->file), type);
     return status;
 }
 
-/* Turns are blended between wavelengths by the usual bounds: keys of others are refused. */
-static weft_status fill_yarn(json_t *scaling, const struct weft_gguf_reading *reading) {
+/* Weights of attention are multiplied by LongRoPE's alone. YaRN's follows from its factor, and bounds are the usual ones: keys of others are refused. */
+static weft_status expect_no_amplitude(const struct weft_gguf_reading *reading) {
     double amplitude = 1.0;
     WEFT_TRY(weft_gguf_own_real(&amplitude, reading, "rope.scaling.attn_factor"));
-    if (amplitude != 1.0) {
-        return weft_gguf_own_fail(reading, "rope.scaling.attn_factor", "1, or no such key",
-                                  "another number");
-    }
-    return put_length(scaling, reading);
+    return amplitude == 1.0 ? WEFT_OK
+                            : weft_gguf_own_fail(reading, "rope.scaling.attn_factor",
+                                                 "1, or no such key", "another number");
 }
 
-/* A scale that changes positions; "" where it does not. */
-static const char *name_of(enum kind kind, double factor, const struct divisors *within) {
-    if (within->count > 0) {
-        return kinds[LONG];
-    }
-    return kind == NONE || kind == LONG || factor == 0 || factor == 1 ? "" : kinds[kind];
-}
-
-static weft_status fill(json_t *scaling, const struct weft_gguf_reading *reading, enum kind kind,
-                        const struct divisors *within, int64_t turning) {
+/* By a factor; nothing where it changes no position. */
+static weft_status fill_by_factor(const struct weft_gguf_reading *scaling, enum kind kind) {
     double factor = 0;
-    WEFT_TRY(read_factor(&factor, reading));
-    const char *name = name_of(kind, factor, within);
-    if (name[0] == '\0') {
+    WEFT_TRY(read_factor(&factor, scaling));
+    WEFT_TRY(expect_no_amplitude(scaling));
+    if (kind == NONE || kind == LONG || factor == 0 || factor == 1) {
         return WEFT_OK;
     }
-    WEFT_TRY(put_number(scaling, "rope_type", json_string(name), reading));
-    if (within->count > 0) {
-        return fill_long(scaling, reading, within, turning);
-    }
-    WEFT_TRY(put_number(scaling, "factor", json_real(factor), reading));
-    return kind == YARN ? fill_yarn(scaling, reading) : WEFT_OK;
+    WEFT_TRY(weft_gguf_set(scaling, "rope_type", json_string(kinds[kind])));
+    WEFT_TRY(weft_gguf_set(scaling, "factor", json_real(factor)));
+    return kind == YARN ? set_length(scaling) : WEFT_OK;
 }
 
-static weft_status add_scaling(const struct weft_gguf_reading *reading, int64_t turning) {
+static weft_status fill(const struct weft_gguf_reading *scaling, int64_t turning) {
     struct divisors within;
     enum kind kind = LINEAR;
-    WEFT_TRY(read_kind(&kind, reading));
-    WEFT_TRY(read_table(&within, reading, "rope_factors_short.weight", turning));
-    json_t *scaling = json_object();
-    if (!scaling) {
+    WEFT_TRY(read_kind(&kind, scaling));
+    WEFT_TRY(read_table(&within, scaling, "rope_factors_short.weight", turning));
+    if (within.count == 0) {
+        return fill_by_factor(scaling, kind);
+    }
+    WEFT_TRY(weft_gguf_set(scaling, "rope_type", json_string(kinds[LONG])));
+    return fill_long(scaling, &within, turning);
+}
+
+/* The object is read as a config is, and becomes a field of it. */
+static weft_status add_scaling(const struct weft_gguf_reading *reading, int64_t turning) {
+    const struct weft_gguf_reading scaling = {reading->file, reading->family, json_object()};
+    if (!scaling.config) {
         return weft_fail_memory(weft_gguf_host(reading->file), "a model's config");
     }
-    weft_status status = fill(scaling, reading, kind, &within, turning);
-    if (status == WEFT_OK && json_object_size(scaling) > 0) {
-        status = set_scaling(reading, json_incref(scaling));
+    weft_status status = fill(&scaling, turning);
+    if (status == WEFT_OK && json_object_size(scaling.config) > 0) {
+        status = set_scaling(reading, json_incref(scaling.config));
     }
-    json_decref(scaling);
+    json_decref(scaling.config);
     return status;
 }
 

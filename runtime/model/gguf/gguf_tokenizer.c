@@ -471,19 +471,6 @@ static weft_status check_word_pieces(const struct maker *maker) {
 
 /* ---- the kinds ---- */
 
-/* The text of a key, to be freed; "" where the file lacks it. */
-static weft_status read_name(char **name, const weft_gguf *file, const char *key) {
-    struct weft_text text = {.host = *weft_gguf_host(file)};
-    weft_text_put(&text, "", 0);
-    const weft_status status = weft_gguf_string(&text, file, key, WEFT_GGUF_MAX_NAME);
-    if (status != WEFT_OK || text.failed) {
-        weft_free(&text.host, text.data);
-        return status != WEFT_OK ? status : weft_fail_memory(weft_gguf_host(file), key);
-    }
-    *name = text.data;
-    return WEFT_OK;
-}
-
 static weft_status find_kind(struct maker *maker, const char *name) {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(name, kinds[i].name) == 0) {
@@ -500,7 +487,7 @@ static weft_status find_pre(struct maker *maker) {
     if (maker->kind->put != put_bytes) {
         return WEFT_OK;
     }
-    WEFT_TRY(read_name(&name, maker->file, KEY("pre")));
+    WEFT_TRY(weft_gguf_name(&name, maker->file, KEY("pre")));
     maker->pre = weft_gguf_pre_of(name);
     const weft_status status =
         maker->pre ? WEFT_OK
@@ -537,7 +524,7 @@ weft_status weft_gguf_tokenizer(char **json, size_t *size, const weft_gguf *file
     struct maker maker = {.file = file, .out = {.host = *host}};
     char *name = NULL;
     *json = NULL;
-    WEFT_TRY(read_name(&name, file, KEY("model")));
+    WEFT_TRY(weft_gguf_name(&name, file, KEY("model")));
     const bool none = is_none(name);
     weft_status status = none ? WEFT_OK : find_kind(&maker, name);
     weft_free(host, name);

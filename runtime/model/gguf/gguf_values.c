@@ -198,6 +198,21 @@ weft_status weft_gguf_string(struct weft_text *out, const weft_gguf *file, const
     return status;
 }
 
+weft_status weft_gguf_name(char **out, const weft_gguf *file, const char *key) {
+    struct weft_text text = {.host = file->host};
+    weft_text_put(&text, "", 0);
+    weft_status status = weft_gguf_string(&text, file, key, WEFT_GGUF_MAX_NAME);
+    if (status == WEFT_OK && text.failed) {
+        status = weft_fail_memory(&file->host, key);
+    }
+    if (status != WEFT_OK) {
+        weft_free(&file->host, text.data);
+        return status;
+    }
+    *out = text.data;
+    return WEFT_OK;
+}
+
 /* The array of a key with elements that `fits` accepts; `count`: as many, or any. */
 static weft_status find_array(const struct weft_gguf_value **out, const weft_gguf *file,
                               const char *key, bool texts) {
