@@ -48,7 +48,12 @@ int weft_cli_receipt_begin(weft_cli_recording *recording, weft_model *model, wef
     recording->opening = !watching || !watching->opening ? WEFT_OPENING_NONE
                          : watching->opening->give       ? WEFT_OPENING_ALSO
                                                          : WEFT_OPENING_ONLY;
-    const weft_receipt_params params = {.model = model, .command = common->command};
+    weft_receipt_params params = {.model = model, .command = common->command};
+    if (watching && watching->opening) {
+        watching->opening->model = model;
+        /* A tensor that is in dispute is hashed like those before it. */
+        params.for_opening = watching->opening->wanted == UINT32_MAX;
+    }
     return weft_cli_exit_code_of_file(weft_receipt_create(&recording->receipt, device, &params));
 }
 

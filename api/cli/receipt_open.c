@@ -201,9 +201,12 @@ static bool next_record(weft_record_info *info, uint32_t *at, const weft_receipt
     return false;
 }
 
-static bool same_record(const weft_record_info *a, const weft_record_info *b) {
-    return a->kind == b->kind && strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 &&
-           strcmp(a->sha256, b->sha256) == 0;
+/* A tensor that is not hashed here is compared once it has been used. */
+static bool same_record(const weft_record_info *mine, const weft_record_info *theirs) {
+    const bool named = mine->kind == WEFT_RECORD_TENSOR && mine->sha256[0] == '\0';
+    return mine->kind == theirs->kind && strcmp(mine->name, theirs->name) == 0 &&
+           strcmp(mine->type, theirs->type) == 0 &&
+           (named || strcmp(mine->sha256, theirs->sha256) == 0);
 }
 
 static bool has_record(const weft_receipt *receipt, uint32_t index, const weft_record_info *mine) {
@@ -469,19 +472,27 @@ static weft_status give(weft_cli_opening *self, weft_receipt *here, uint32_t run
 
 /* ---- in place of a run ---- */
 
+static weft_status open_run(weft_cli_opening *self, weft_receipt *here, uint32_t run,
+                            weft_plan *plan, const weft_host_tensor *tensors, uint32_t count) {
+    WEFT_TRY(weft_receipt_execute(here, plan, tensors, count));
+    self->finished = !compare_records(self, here);
+    if (self->finished) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(open_all(self, run, plan, tensors, count));
+    self->finished = self->left == 0 && self->wanted == UINT32_MAX;
+    return self->finished ? weft_receipt_check_tensors(&self->differs, self->receipt, self->model)
+                          : WEFT_OK;
+}
+
 weft_status weft_cli_opening_execute(weft_cli_opening *self, weft_receipt *here, weft_plan *plan,
                                      const weft_host_tensor *tensors, uint32_t count) {
     const uint32_t run = self->runs++;
     if (self->give) {
         WEFT_TRY(give(self, here, run, plan, tensors, count));
+        self->finished = self->left == 0;
     } else {
-        WEFT_TRY(weft_receipt_execute(here, plan, tensors, count));
-        if (!compare_records(self, here)) {
-            self->finished = true;
-            return WEFT_CANCELLED;
-        }
-        WEFT_TRY(open_all(self, run, plan, tensors, count));
+        WEFT_TRY(open_run(self, here, run, plan, tensors, count));
     }
-    self->finished = self->left == 0 && self->wanted == UINT32_MAX;
     return self->finished ? WEFT_CANCELLED : WEFT_OK;
 }

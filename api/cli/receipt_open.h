@@ -22,6 +22,7 @@ typedef struct weft_cli_opening {
     weft_host host;
     const weft_receipt *receipt;
     const weft_receipt *other; /* the second of a referee, or null */
+    const weft_model *model;   /* the command's, once it is loaded */
     const char *values;        /* folder of the maker's tensors, record-N.npy … */
     const char *give;          /* … or where they go */
     weft_cli_target *targets;
@@ -46,8 +47,8 @@ int weft_cli_opening_choose_record(weft_cli_opening *opening, uint32_t record);
 void weft_cli_opening_clear(weft_cli_opening *opening);
 
 /**
- * In place of a run: compares its inputs and what stood before it, and opens or gives what is wanted of it. `here` is the receipt of the
- * command that runs. WEFT_CANCELLED when nothing is left to do.
+ * In place of a run: compares its inputs and what stood before it, opens or gives what is wanted of it, and compares the tensors that were used
+ * for that. `here` is the receipt of the command that runs. WEFT_CANCELLED when nothing is left to do.
  */
 weft_status weft_cli_opening_execute(weft_cli_opening *opening, weft_receipt *here, weft_plan *plan,
                                      const weft_host_tensor *tensors, uint32_t count);

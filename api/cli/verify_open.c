@@ -64,19 +64,25 @@ static void print_target(const weft_cli_target *target, const weft_receipt *rece
     }
 }
 
-static void print_opening(const verification *v, const weft_cli_opening *opening) {
+/* A tensor is compared once it has been used, everything else before. */
+static void print_difference(const verification *v, const weft_cli_opening *opening) {
     weft_record_info info;
+    const bool has = weft_receipt_get_record(v->receipt, opening->differs, &info) == WEFT_OK;
+    weft_cli_print(stdout, "%s: differs in record %u%s%s, %s\n", v->path, opening->differs,
+                   has ? ", the " : "", has ? weft_record_kind_name(info.kind) : "",
+                   opening->left > 0 ? "before anything was opened"
+                                     : "with which this was computed: it shows nothing");
+    if (has) {
+        weft_cli_print(stdout, "  receipt: '%s', %s\n", info.name, info.type);
+    }
+}
+
+static void print_opening(const verification *v, const weft_cli_opening *opening) {
     for (uint32_t i = 0; i < opening->count; i++) {
         print_target(&opening->targets[i], v->receipt);
     }
     if (opening->differs != UINT32_MAX) {
-        const bool has = weft_receipt_get_record(v->receipt, opening->differs, &info) == WEFT_OK;
-        weft_cli_print(stdout, "%s: differs in record %u%s%s%s, before anything was opened\n",
-                       v->path, opening->differs, has ? ", the " : "",
-                       has ? weft_record_kind_name(info.kind) : "", has ? " " : "");
-        if (has) {
-            weft_cli_print(stdout, "  receipt: '%s', %s\n", info.name, info.type);
-        }
+        print_difference(v, opening);
     }
 }
 

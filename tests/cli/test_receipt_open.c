@@ -137,11 +137,65 @@ PLACE_TEST(another_tensor_is_told_before_anything_is_computed, place) {
 PLACE_TEST(other_inputs_are_told_before_anything_is_opened, place) {
     const struct made made = make(place, "layers");
     give(&made, "LAYER:1");
-    lie(&made, made.receipt, "tensor", 3);
+    lie(&made, made.receipt, "input", 0);
     json_t *report = open_json(&made, 1, "LAYER:1");
     json_t *receipt = read_receipt(made.receipt);
-    assert_int_equal(integer_field(report, "differs"), place_of(receipt, "tensor", 3));
+    assert_int_equal(integer_field(report, "differs"), place_of(receipt, "input", 0));
+    assert_true(
+        json_is_false(json_object_get(json_array_get(field(report, "opened"), 0), "computed")));
     json_decref(receipt);
+    json_decref(report);
+}
+
+/* What is opened is of the second of two layers: of tensors its own are compared, and no others read. */
+PLACE_TEST(tensors_of_what_is_opened_are_compared, place) {
+    static const struct {
+        const char *name;
+        bool used;
+    } tensors[] = {{"embeddings.tokens.weight", false},
+                   {"head.weight", false},
+                   {"layers.0.mixer.key.weight", true},
+                   {"layers.0.feed_forward.out.bias", true},
+                   {"layers.1.mixer.key.weight", false}};
+    const struct made made = make(place, "layers");
+    give(&made, "LAYER:1");
+    json_t *honest = read_receipt(made.receipt);
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        json_t *forged = json_deep_copy(honest);
+        json_t *record = record_of(forged, "tensor", tensors[i].name);
+        uint32_t place_there = 0;
+        while (json_array_get(json_object_get(forged, "records"), place_there) != record) {
+            place_there++;
+        }
+        set_text(record, "sha256", ZEROS);
+        write_receipt(forged, made.receipt);
+        json_t *report = open_json(&made, tensors[i].used ? 1 : 0, "LAYER:1");
+        const json_t *differs = field(report, "differs");
+        assert_int_equal(json_is_integer(differs) ? (uint32_t)json_integer_value(differs)
+                                                  : UINT32_MAX,
+                         tensors[i].used ? place_there : UINT32_MAX);
+        json_decref(report);
+    }
+    json_decref(honest);
+}
+
+/* Bytes with their scales, which are read when the model is loaded. */
+PLACE_TEST(scales_of_bytes_are_compared, place) {
+    struct made made = make(place, "layers");
+    char *folder = weft_test_path(place->folder, "int8");
+    struct outcome outcome = expect_weft(
+        0, "quantize " WEFT_SOURCE_DIR "/api/examples/models/langid1024-transformer '%s'", folder);
+    outcome_clear(&outcome);
+    made.arguments = weft_test_text("'%s' --lines '%s/lines.txt' --batch 2 --pooling mean", folder,
+                                    place->folder);
+    outcome = expect_weft(0, "embed %s --receipt '%s'", made.arguments, made.receipt);
+    outcome_clear(&outcome);
+    give(&made, "LAYER:1");
+    json_t *forged = read_receipt(made.receipt);
+    set_text(record_of(forged, "tensor", "layers.0.mixer.key.weight.scale"), "sha256", ZEROS);
+    write_receipt(forged, made.receipt);
+    json_t *report = open_json(&made, 1, "LAYER:1");
+    assert_true(json_is_integer(field(report, "differs")));
     json_decref(report);
 }
 

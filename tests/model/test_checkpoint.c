@@ -239,16 +239,15 @@ TEST(hashing_ends_where_the_host_wants_it, f) {
     uint32_t asked = 0;
     struct weft_checkpoint *checkpoint = NULL;
     weft_digest digest;
-    char type[WEFT_CHECKPOINT_TYPE_SIZE];
     weft_host host = f->host.host;
     host.interrupted = end;
     host.interrupted_user = &asked;
     assert_ok(
         weft_checkpoint_open(&checkpoint, weft_test_data(CHECKPOINT "/model.safetensors"), &host));
     asked = 0;
-    assert_ok(weft_checkpoint_digest(&digest, type, checkpoint, 0));
-    WEFT_EXPECT_REFUSED(&f->host, WEFT_CANCELLED,
-                        weft_checkpoint_digest(&digest, type, checkpoint, 1), "cancelled");
-    assert_ok(weft_checkpoint_digest(&digest, type, checkpoint, 1));
+    assert_ok(weft_checkpoint_digest(&digest, checkpoint, 0));
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_CANCELLED, weft_checkpoint_digest(&digest, checkpoint, 1),
+                        "cancelled");
+    assert_ok(weft_checkpoint_digest(&digest, checkpoint, 1));
     weft_checkpoint_close(&checkpoint);
 }

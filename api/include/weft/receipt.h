@@ -20,6 +20,11 @@ typedef struct weft_receipt_params {
         *model; /**< model whose files the receipt names; null: the plans belong to no model */
     const char *
         command; /**< what makes the receipt, such as "run", as the first record; copied; or null */
+    /**
+     * The model's tensors are named and not hashed, to open single values: weft_receipt_check_tensors then compares those that were used. Such a
+     * receipt is to be compared, not to be given away.
+     */
+    bool for_opening;
 } weft_receipt_params;
 
 #ifndef __cplusplus
@@ -222,6 +227,16 @@ typedef struct weft_receipt_opened {
 WEFT_API weft_status weft_receipt_open(weft_receipt_opened *opened, const weft_receipt *receipt,
                                        uint32_t record, weft_plan *plan, weft_plan *part,
                                        const weft_host_tensor *tensors, uint32_t count);
+
+/**
+ * Compares those tensors of the model whose numbers have been used since it was loaded, such as by a part of weft_receipt_compile_part, with their
+ * records in a receipt: *other is the first record whose tensor has other bytes here, another type or another name, or UINT32_MAX. The others are
+ * not read. Thread-safe.
+ * Errors: WEFT_NOT_FOUND if the receipt has fewer tensors than the model; WEFT_BAD_FILE if the model's file has changed;
+ * WEFT_UNSUPPORTED for a model of random weights.
+ */
+WEFT_API weft_status weft_receipt_check_tensors(uint32_t *other, const weft_receipt *receipt,
+                                                const weft_model *model);
 
 /* ---- for other tools ---- */
 

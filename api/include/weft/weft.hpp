@@ -1000,6 +1000,8 @@ class receipt : public handle<::weft_receipt, weft_receipt_destroy> {
     /** weft_receipt_open of weft/receipt.h. */
     status open(::weft_receipt_opened &opened, uint32_t record, weft::plan &plan, weft::plan &part,
                 span<const ::weft_host_tensor> tensors) const noexcept;
+    /** weft_receipt_check_tensors of weft/receipt.h. */
+    status check_tensors(uint32_t *other, const weft::model &model) const noexcept;
     /** weft_receipt_statement of weft/receipt.h. */
     [[nodiscard]] const char *statement(const char *name, const char *sha256,
                                         bool envelope) noexcept;
@@ -3691,6 +3693,10 @@ inline status receipt::open(::weft_receipt_opened &opened, uint32_t record, weft
                             span<const ::weft_host_tensor> tensors) const noexcept {
     return weft_receipt_open(&opened, get(), record, plan.get(), part.get(), tensors.data(),
                              static_cast<uint32_t>(tensors.size()));
+}
+
+inline status receipt::check_tensors(uint32_t *other, const weft::model &model) const noexcept {
+    return weft_receipt_check_tensors(other, get(), model.get());
 }
 
 inline const char *receipt::statement(const char *name, const char *sha256,

@@ -24,7 +24,8 @@ struct weft_checkpoint {
     struct weft_checkpoint_memory memory; /* that the file is of, or zeros */
     char prefix[PREFIX_SIZE]; /* of every name in the file; names given and taken lack it */
     uint64_t seed;
-    bool as_applied; /* no matrix is transposed, whatever a layout says */
+    bool as_applied;   /* no matrix is transposed, whatever a layout says */
+    atomic_bool *used; /* of each tensor: whether its numbers have been read */
     _Atomic(weft_digest *)
         all; /* of weft_checkpoint_digest_all, once it has been asked for; or null */
 };
@@ -93,6 +94,11 @@ static weft_status create(struct weft_checkpoint **out, const char *path, const 
 /* Returns the checkpoint, or frees it after an error. */
 static weft_status finish(struct weft_checkpoint **out, struct weft_checkpoint *checkpoint,
                           weft_status status) {
+    const size_t count = checkpoint->files.names.count;
+    checkpoint->used = weft_alloc_zero(&checkpoint->host, count + 1, sizeof *checkpoint->used);
+    if (status == WEFT_OK && !checkpoint->used) {
+        status = weft_fail_memory(&checkpoint->host, "a checkpoint's tensors");
+    }
     if (status != WEFT_OK) {
         weft_checkpoint_close(&checkpoint);
         return status;
@@ -163,6 +169,7 @@ static void release(void *user) {
         const struct weft_checkpoint_memory memory = checkpoint->memory;
         weft_shards_close(&checkpoint->files, &host);
         weft_free(&host, checkpoint->path);
+        weft_free(&host, checkpoint->used);
         weft_free(&host, atomic_load(&checkpoint->all));
         weft_free(&host, checkpoint);
         if (memory.release) {
@@ -214,8 +221,9 @@ const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint3
 }
 
 /* Every axis may have 20 digits. */
-static void write_type(char type[WEFT_CHECKPOINT_TYPE_SIZE],
-                       const weft_safetensors_tensor *tensor) {
+void weft_checkpoint_type(char type[WEFT_CHECKPOINT_TYPE_SIZE],
+                          const struct weft_checkpoint *checkpoint, uint32_t index) {
+    const weft_safetensors_tensor *tensor = checkpoint->files.names.tensors[index].tensor;
     int used = snprintf(type, WEFT_CHECKPOINT_TYPE_SIZE, "%s [",
                         weft_safetensors_dtype_name(tensor->dtype));
     for (uint32_t i = 0; i < tensor->rank; i++) {
@@ -225,8 +233,8 @@ static void write_type(char type[WEFT_CHECKPOINT_TYPE_SIZE],
     snprintf(type + used, WEFT_CHECKPOINT_TYPE_SIZE - (size_t)used, "]");
 }
 
-weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOINT_TYPE_SIZE],
-                                   const struct weft_checkpoint *checkpoint, uint32_t index) {
+weft_status weft_checkpoint_digest(weft_digest *digest, const struct weft_checkpoint *checkpoint,
+                                   uint32_t index) {
     const struct weft_named_tensor *named = &checkpoint->files.names.tensors[index];
     const size_t most = (size_t)1 << 20;
     uint8_t *piece = weft_alloc(&checkpoint->host, most);
@@ -248,7 +256,6 @@ weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOIN
     weft_free(&checkpoint->host, piece);
     WEFT_TRY(status);
     *digest = weft_tree_hash_end(&hash);
-    write_type(type, named->tensor);
     return WEFT_OK;
 }
 
@@ -264,7 +271,8 @@ static weft_status hash_all(weft_digest *digest, const struct weft_checkpoint *c
     for (uint32_t i = 0; i < weft_checkpoint_count(checkpoint); i++) {
         const char *name = weft_checkpoint_name(checkpoint, i);
         weft_digest tensor;
-        WEFT_TRY(weft_checkpoint_digest(&tensor, type, checkpoint, i));
+        WEFT_TRY(weft_checkpoint_digest(&tensor, checkpoint, i));
+        weft_checkpoint_type(type, checkpoint, i);
         weft_sha256_add(&hash, name, strlen(name) + 1);
         weft_sha256_add(&hash, type, strlen(type) + 1);
         weft_sha256_add(&hash, tensor.bytes, sizeof tensor.bytes);
@@ -319,29 +327,52 @@ uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const ch
 struct stored {
     struct weft_checkpoint *checkpoint;
     const struct weft_named_tensor *named;
+    atomic_bool *used; /* of that tensor */
 };
 
-static weft_status read_stored(void *user, uint64_t first, uint64_t count, void *out) {
+/* The tensor under its own name: `named` may be another one of it. */
+static atomic_bool *use_of(const struct weft_checkpoint *checkpoint,
+                           const struct weft_named_tensor *named) {
+    const struct weft_tensor_names *names = &checkpoint->files.names;
+    return &checkpoint->used[weft_tensor_names_find(names, named->tensor->name) - names->tensors];
+}
+
+bool weft_checkpoint_was_used(const struct weft_checkpoint *checkpoint, uint32_t index) {
+    return atomic_load(&checkpoint->used[index]);
+}
+
+void weft_checkpoint_use_all(struct weft_checkpoint *checkpoint) {
+    for (uint32_t i = 0; i < checkpoint->files.names.count; i++) {
+        atomic_store(&checkpoint->used[i], true);
+    }
+}
+
+/* Every way to a weight's numbers begins here. */
+static const struct weft_named_tensor *use(void *user) {
     const struct stored *stored = user;
-    return weft_safetensors_read_f32(stored->named->file, stored->named->tensor, first, count, out);
+    atomic_store(stored->used, true);
+    return stored->named;
+}
+
+static weft_status read_stored(void *user, uint64_t first, uint64_t count, void *out) {
+    const struct weft_named_tensor *named = use(user);
+    return weft_safetensors_read_f32(named->file, named->tensor, first, count, out);
 }
 
 static weft_status read_halves(void *user, uint64_t first, uint64_t count, void *out) {
-    const struct stored *stored = user;
-    return weft_safetensors_read_u16(stored->named->file, stored->named->tensor, first, count, out);
+    const struct weft_named_tensor *named = use(user);
+    return weft_safetensors_read_u16(named->file, named->tensor, first, count, out);
 }
 
 static weft_status read_bytes(void *user, uint64_t first, uint64_t count, void *out) {
-    const struct stored *stored = user;
-    return weft_safetensors_read(stored->named->file, stored->named->tensor, first, out,
-                                 (size_t)count);
+    const struct weft_named_tensor *named = use(user);
+    return weft_safetensors_read(named->file, named->tensor, first, out, (size_t)count);
 }
 
 static weft_status read_blocks(void *user, uint64_t first_row, uint64_t rows,
                                const struct weft_blocks *out) {
-    const struct stored *stored = user;
-    return weft_safetensors_read_blocks(stored->named->file, stored->named->tensor, first_row, rows,
-                                        out);
+    const struct weft_named_tensor *named = use(user);
+    return weft_safetensors_read_blocks(named->file, named->tensor, first_row, rows, out);
 }
 
 /* How a tensor of numbers is read: in 16 bits where the file has it so. */
@@ -367,7 +398,7 @@ static weft_status create_stored(weft_weight **weight, struct weft_checkpoint *c
     if (!stored) {
         return weft_fail_memory(host, params.name);
     }
-    *stored = (struct stored){checkpoint, named};
+    *stored = (struct stored){checkpoint, named, use_of(checkpoint, named)};
     weft_checkpoint_share(checkpoint);
     params.release = release_stored;
     params.release_user = stored;
@@ -385,7 +416,10 @@ static weft_status create_stored(weft_weight **weight, struct weft_checkpoint *c
 
 static weft_status create_bytes(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                 const struct weft_named_tensor *named, weft_weight_params params) {
-    WEFT_TRY(weft_int8_tensor_read(&params, &checkpoint->files.names, named, &checkpoint->host));
+    const struct weft_named_tensor *read = NULL;
+    WEFT_TRY(
+        weft_int8_tensor_read(&params, &read, &checkpoint->files.names, named, &checkpoint->host));
+    atomic_store(use_of(checkpoint, read), true);
     float *scales = (float *)(uintptr_t)params.scales; /* which the weight copies */
     const weft_status status = create_stored(weight, checkpoint, named, params, read_bytes);
     weft_free(&checkpoint->host, scales);
@@ -437,8 +471,8 @@ weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint 
 }
 
 static weft_status read_whole(void *user, uint64_t first, uint64_t count, void *out) {
-    const struct stored *stored = user;
-    return weft_safetensors_read_i32(stored->named->file, stored->named->tensor, first, count, out);
+    const struct weft_named_tensor *named = use(user);
+    return weft_safetensors_read_i32(named->file, named->tensor, first, count, out);
 }
 
 weft_status weft_checkpoint_integers(weft_weight **weight, struct weft_checkpoint *checkpoint,

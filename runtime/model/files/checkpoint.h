@@ -66,16 +66,27 @@ weft_status weft_checkpoint_copy(const struct weft_checkpoint *checkpoint, char 
 uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint);
 const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index);
 
-/** Its type and shape as text, such as "BF16 [2, 384]", and the tree hash of its bytes in the file. Errors as weft_safetensors_read. */
+/** Its type and shape as text, such as "BF16 [2, 384]". */
 #define WEFT_CHECKPOINT_TYPE_SIZE 224
-weft_status weft_checkpoint_digest(weft_digest *digest, char type[WEFT_CHECKPOINT_TYPE_SIZE],
-                                   const struct weft_checkpoint *checkpoint, uint32_t index);
+void weft_checkpoint_type(char type[WEFT_CHECKPOINT_TYPE_SIZE],
+                          const struct weft_checkpoint *checkpoint, uint32_t index);
+/** The tree hash of its bytes in the file. Errors as weft_safetensors_read. */
+weft_status weft_checkpoint_digest(weft_digest *digest, const struct weft_checkpoint *checkpoint,
+                                   uint32_t index);
 
 /**
  * SHA-256 of all names, types and tree hashes, or of the seed of random weights. Reads all of the file the first time, and is kept. Any
  * thread. Errors as weft_checkpoint_digest.
  */
 weft_status weft_checkpoint_digest_all(weft_digest *digest, struct weft_checkpoint *checkpoint);
+
+/**
+ * True once the numbers of tensor `index` have been used: given to a device, to a check of results, or to what was made of them when the model
+ * was loaded. Hashes and the look for numbers that are not finite do not count. Any thread.
+ */
+bool weft_checkpoint_was_used(const struct weft_checkpoint *checkpoint, uint32_t index);
+/** Notes that for all of them, where they are read past the checkpoint. */
+void weft_checkpoint_use_all(struct weft_checkpoint *checkpoint);
 
 /** True if tensor `index` of these has that name, or it is another name of the tensor. */
 bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,

@@ -93,7 +93,8 @@ static weft_status check_bytes(const struct weft_named_tensor *matrix, const wef
     return status;
 }
 
-weft_status weft_int8_tensor_read(weft_weight_params *params, const struct weft_tensor_names *names,
+weft_status weft_int8_tensor_read(weft_weight_params *params, const struct weft_named_tensor **read,
+                                  const struct weft_tensor_names *names,
                                   const struct weft_named_tensor *matrix, const weft_host *host) {
     const struct weft_named_tensor *scales = NULL;
     const weft_safetensors_tensor *tensor = matrix->tensor;
@@ -115,6 +116,7 @@ weft_status weft_int8_tensor_read(weft_weight_params *params, const struct weft_
         return status;
     }
     params->scales = values;
+    *read = scales;
     return WEFT_OK;
 }
 

@@ -172,7 +172,8 @@ static weft_status start(weft_receipt *receipt, const weft_device *device,
                               weft_math_name(weft_device_get_math(device)), NULL));
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_SETTING, "weights",
                               weft_weight_storage_name(device->weight_storage), NULL));
-    return params->model ? weft_receipt_add_model(receipt, params->model) : WEFT_OK;
+    return params->model ? weft_receipt_add_model(receipt, params->model, !params->for_opening)
+                         : WEFT_OK;
 }
 
 weft_status weft_receipt_create(weft_receipt **out, weft_device *device,

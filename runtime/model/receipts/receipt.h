@@ -89,7 +89,7 @@ weft_status weft_receipt_refuse_others(const weft_json_fields *fields, const cha
 /** A digest of text that weft_is_digest_text takes. */
 weft_digest weft_digest_of_text(const char *text);
 
-/** Appends what a model is made of. */
-weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *model);
+/** Appends what a model is made of; without `hashed` the tensors of its file are named alone. */
+weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *model, bool hashed);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/given.h"
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/embedding/embedding.h"
@@ -153,12 +154,30 @@ static weft_status add_max_length(weft_receipt *receipt, const weft_model *model
     return weft_receipt_add(receipt, WEFT_RECORD_SETTING, "max_length", type, NULL);
 }
 
-weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *model) {
-    const struct weft_model_parts parts = weft_model_parts(model);
-    if (!weft_checkpoint_path(parts.checkpoint)) {
-        return weft_fail(&receipt->host, WEFT_UNSUPPORTED,
-                         "a receipt of a model of random weights: it has no file to name");
+/* The tensors of its file, as the last that belong to the model. */
+static weft_status add_tensors(weft_receipt *receipt, const struct weft_checkpoint *checkpoint,
+                               bool hashed) {
+    for (uint32_t i = 0; i < weft_checkpoint_count(checkpoint); i++) {
+        weft_digest digest;
+        char type[WEFT_CHECKPOINT_TYPE_SIZE];
+        weft_checkpoint_type(type, checkpoint, i);
+        WEFT_TRY(hashed ? weft_checkpoint_digest(&digest, checkpoint, i) : WEFT_OK);
+        WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_TENSOR, weft_checkpoint_name(checkpoint, i),
+                                  type, hashed ? &digest : NULL));
     }
+    return WEFT_OK;
+}
+
+static weft_status check_file(const struct weft_model_parts *parts, const weft_host *host) {
+    return weft_checkpoint_path(parts->checkpoint)
+               ? WEFT_OK
+               : weft_fail(host, WEFT_UNSUPPORTED,
+                           "a receipt of a model of random weights: it has no file to name");
+}
+
+weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *model, bool hashed) {
+    const struct weft_model_parts parts = weft_model_parts(model);
+    WEFT_TRY(check_file(&parts, &receipt->host));
     const weft_digest config = weft_digest_of(parts.config, strlen(parts.config));
     WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_CONFIG, "config.json",
                               parts.headless ? "without its head" : "whole", &config));
@@ -172,12 +191,57 @@ weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *mode
     if (parts.score.is_there) {
         WEFT_TRY(add_score(receipt, &parts.score));
     }
-    for (uint32_t i = 0; i < weft_checkpoint_count(parts.checkpoint); i++) {
-        weft_digest digest;
-        char type[WEFT_CHECKPOINT_TYPE_SIZE];
-        WEFT_TRY(weft_checkpoint_digest(&digest, type, parts.checkpoint, i));
-        WEFT_TRY(weft_receipt_add(receipt, WEFT_RECORD_TENSOR,
-                                  weft_checkpoint_name(parts.checkpoint, i), type, &digest));
+    return add_tensors(receipt, parts.checkpoint, hashed);
+}
+
+/* ---- those that were used ---- */
+
+/* The first record of a model's file: before it may be tensors of other files. */
+static weft_status find_tensors(uint32_t *first, const weft_receipt *receipt, uint32_t count) {
+    uint32_t end = receipt->count;
+    while (end > 0 && receipt->records[end - 1].kind != WEFT_RECORD_TENSOR) {
+        end--;
+    }
+    uint32_t begin = end;
+    while (begin > 0 && receipt->records[begin - 1].kind == WEFT_RECORD_TENSOR) {
+        begin--;
+    }
+    *first = end - count;
+    return count <= end - begin
+               ? WEFT_OK
+               : weft_fail(&receipt->host, WEFT_NOT_FOUND,
+                           "the receipt has %u tensors: expected those of the model's file, %u",
+                           end - begin, count);
+}
+
+static weft_status check_tensor(bool *same, const struct weft_record *record,
+                                const struct weft_checkpoint *checkpoint, uint32_t index) {
+    weft_digest digest;
+    char type[WEFT_CHECKPOINT_TYPE_SIZE];
+    weft_checkpoint_type(type, checkpoint, index);
+    WEFT_TRY(weft_checkpoint_digest(&digest, checkpoint, index));
+    *same = strcmp(record->name, weft_checkpoint_name(checkpoint, index)) == 0 &&
+            strcmp(record->type, type) == 0 && record->has_digest &&
+            memcmp(&record->digest, &digest, sizeof digest) == 0;
+    return WEFT_OK;
+}
+
+weft_status weft_receipt_check_tensors(uint32_t *other, const weft_receipt *receipt,
+                                       const weft_model *model) {
+    WEFT_ENTER;
+    WEFT_GIVEN(WEFT_HOST_OF(receipt, host), other, receipt, model);
+    const struct weft_model_parts parts = weft_model_parts(model);
+    uint32_t first = 0;
+    *other = UINT32_MAX;
+    WEFT_TRY(check_file(&parts, &receipt->host));
+    const uint32_t count = weft_checkpoint_count(parts.checkpoint);
+    WEFT_TRY(find_tensors(&first, receipt, count));
+    for (uint32_t i = 0; i < count && *other == UINT32_MAX; i++) {
+        bool same = true;
+        if (weft_checkpoint_was_used(parts.checkpoint, i)) {
+            WEFT_TRY(check_tensor(&same, &receipt->records[first + i], parts.checkpoint, i));
+        }
+        *other = same ? UINT32_MAX : first + i;
     }
     return WEFT_OK;
 }

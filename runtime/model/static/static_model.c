@@ -137,7 +137,9 @@ weft_status weft_static_model_open(struct weft_static_model *model, const char *
         weft_safetensors_close(&table);
         return status;
     }
-    return weft_checkpoint_take(&model->checkpoint, table, false, host);
+    WEFT_TRY(weft_checkpoint_take(&model->checkpoint, table, false, host));
+    weft_checkpoint_use_all(model->checkpoint);
+    return WEFT_OK;
 }
 
 void weft_static_model_clear(struct weft_static_model *model, const weft_host *host) {
