@@ -42,14 +42,16 @@ RWKV7 = {**fla_reference.RWKV7, "hidden_size": 768, "num_hidden_layers": 12, "vo
 
 
 def of_module(name, folder):
-    """Writes the folder; gives what makes logits of tokens in float64."""
+    """Writes the folder; gives what makes logits of tokens in float64, and how far PyTorch's float32 is from them."""
     kind, fields = MODULES[name]
     module = module_of(kind, {**fields, **NO_TOKENS})
     module.save_pretrained(folder)
 
     def exact(tokens):
         with torch.no_grad():
-            return module.double()(torch.as_tensor([tokens])).logits[0].numpy()
+            single = module(torch.as_tensor([tokens])).logits[0].numpy()
+            logits = module.double()(torch.as_tensor([tokens])).logits[0].numpy()
+        return logits, relative_l2(single, logits)
     return exact, fields["vocab_size"]
 
 
@@ -59,7 +61,7 @@ def of_formulas(folder):
 
     def exact(tokens):
         reader = fla_reference.Reader(RWKV7, tensors)
-        return reader.logits(reader.read(tokens))
+        return reader.logits(reader.read(tokens)), 0.0
     return exact, RWKV7["vocab_size"]
 
 
@@ -90,7 +92,8 @@ def test_a_published_size(device, tmp_path, name):
         tokens, every = restored(model, tmp_path, prompt)
         assert tokens == whole
         assert np.array_equal(every, logits[len(prompt) - 1:-1])
-    expected = exact([*prompt, *whole])
-    assert relative_l2(logits, expected) <= TOLERANCE
+    expected, single = exact([*prompt, *whole])
+    # 24 layers of Mamba with random weights make 1e-4 of what any float32 rounds: then no farther than PyTorch's.
+    assert relative_l2(logits, expected) <= max(TOLERANCE, single)
     # What float64 would have chosen behind each token: the same text.
     assert expected[len(prompt) - 1:-1].argmax(-1).tolist() == whole
