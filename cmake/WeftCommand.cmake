@@ -33,6 +33,7 @@ foreach(name completion/weft.bash completion/weft.zsh completion/weft.fish manua
 endforeach()
 target_sources(weft-cli-objects PRIVATE "${weft_bench_expected}" "${weft_certify_dir}/certify_bits.inc")
 target_include_directories(weft-cli-objects PRIVATE "${PROJECT_BINARY_DIR}/bench" "${weft_certify_dir}" "${weft_help_dir}")
+target_compile_definitions(weft-cli-objects PRIVATE "WEFT_DESCRIPTION=\"${weft_DESCRIPTION}\"")
 target_link_libraries(weft-cli-objects PRIVATE weft_core weft::weft m)
 
 # weft_add_command(<target> <file> <library>... [OBJECTS <source or object>...]): the command, linked to libraries and,

@@ -164,9 +164,10 @@ static int print_text(const embed_state *state) {
                      : state->info.multi_vector ? print_many(state)
                                                 : print_vectors(state));
     }
-    weft_cli_print(stdout, "%s%s texts of %s tokens in %.1f s on %s: f32 [%u, %u]",
+    weft_cli_print(stdout, "%s%s text%s of %s tokens in %.1f s on %s: f32 [%u, %u]",
                    weft_cli_stopped() ? "stopped: the first " : "",
-                   weft_cli_grouped(result->count, texts), weft_cli_grouped(result->tokens, tokens),
+                   weft_cli_grouped(result->count, texts), result->count == 1 ? "" : "s",
+                   weft_cli_grouped(result->tokens, tokens),
                    (weft_clock_ms() - state->begin_ms) / 1e3, device->name, count_vectors(state),
                    result->width);
     if (state->info.sparse) {

@@ -22,8 +22,11 @@ void weft_cli_print_row(const char *command, const weft_cli_option *option);
 /** The argument "full|short|smallest" as "full, short or smallest", in `text`; returns text. */
 char *weft_cli_any_of(char *text, size_t room, const char *argument);
 
+/** What Weft is, in one sentence without its full stop: the project's DESCRIPTION. */
+extern const char weft_cli_description[];
+
 /** The manual up to the sections of the commands, between those and the shared options, and behind these. */
-void weft_cli_manual_begin(const char *summary);
+void weft_cli_manual_begin(void);
 void weft_cli_manual_shared(void);
 void weft_cli_manual_end(void);
 /** What weft_cli_describe prints as "man" and as "shared". */

@@ -34,11 +34,9 @@ static const subcommand subcommands[] = {
 
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
 
-static const char summary[] = "runs sequence-mixing networks on any Vulkan 1.1 device";
-
 static void print_help(FILE *stream) {
     weft_cli_print_lines(stream, "usage: weft COMMAND [ARGUMENTS]\n\n");
-    weft_cli_print(stream, "weft %s.\n\n", summary);
+    weft_cli_print(stream, "%s.\n\n", weft_cli_description);
     for (size_t index = 0; index < SUBCOMMAND_COUNT; index++) {
         weft_cli_print(stream, "  %-10s  %s\n", subcommands[index].name, subcommands[index].help);
     }
@@ -90,7 +88,7 @@ static void describe_all(const char *option) {
 }
 
 static void print_manual(void) {
-    weft_cli_manual_begin(summary);
+    weft_cli_manual_begin();
     describe_all("--help=man");
     weft_cli_manual_shared();
     run_with(find("run"), "--help=shared");

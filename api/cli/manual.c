@@ -128,12 +128,14 @@ void weft_cli_manual_options(const weft_cli_syntax *syntax) {
 
 /* ---- the whole ---- */
 
-void weft_cli_manual_begin(const char *summary) {
+const char weft_cli_description[] = WEFT_DESCRIPTION;
+
+void weft_cli_manual_begin(void) {
     weft_cli_print_lines(stdout, ".\\\" SPDX-License-Identifier: MIT\n");
     weft_cli_print_lines(stdout, ".\\\" Made by weft help --man.\n");
     weft_cli_print(stdout, ".TH WEFT 1 \"\" \"Weft %s\" \"User Commands\"\n", weft_version());
     weft_cli_print_lines(stdout, ".SH NAME\nweft \\- ");
-    weft_cli_print(stdout, "%s\n", summary);
+    weft_cli_print(stdout, "%s\n", weft_cli_description);
     const char *here = strstr(prose, HERE);
     weft_cli_print_text(stdout, prose, (size_t)(here - prose));
     weft_cli_print_lines(stdout, ".SH COMMANDS\n");

@@ -24,7 +24,7 @@ FOLDERS = ("cmake", "runtime", "shaders", "bench", "api/include", "api/cli", "ap
 
 class Weft(ConanFile):
     name = "weft"
-    description = "Sequence-mixing networks on any Vulkan 1.1 device, with the same bits from each"
+    description = "Sequence-mixing networks on any Vulkan or OpenCL device and on processors, with the same bits from each"
     license = "MIT"
     topics = ("vulkan", "machine-learning", "inference", "fourier-transform", "toeplitz")
     package_type = "library"

@@ -36,6 +36,14 @@ if(Python_Interpreter_FOUND)
     set_tests_properties(pages.site.noticed PROPERTIES PASS_REGULAR_EXPRESSION "lacks .'docs/new.md'")
 endif()
 
+# One sentence says what Weft is; and that a file with another one is noticed.
+set(weft_sentence "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" -P tests/house/sentence.cmake)
+weft_add_host_test(pages.sentence LABELS pages COMMAND ${weft_sentence})
+list(INSERT weft_sentence 1 "-DSENTENCE=Something else")
+weft_add_host_test(pages.broken.sentence LABELS pages COMMAND ${weft_sentence})
+set_tests_properties(pages.broken.sentence PROPERTIES
+    PASS_REGULAR_EXPRESSION "pyproject.toml does not[ \n]+say what Weft is")
+
 # What a stranger types first; and that the test notices other lines, and words for an index.
 weft_add_host_test(pages.install LABELS pages COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" -P tests/cmake/install.cmake)
 set(weft_broken_install "${CMAKE_CURRENT_BINARY_DIR}/broken-install")

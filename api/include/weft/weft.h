@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weft: sequence-mixing networks on any Vulkan 1.1 device.
+ * Weft: sequence-mixing networks on any Vulkan or OpenCL device and on processors, with the same bits from each.
  *
  * Tiers, lowest first; include only what you use:
  *   weft.h     status values, logging, allocation, shapes (this file)

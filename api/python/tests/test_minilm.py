@@ -16,7 +16,7 @@ import torch
 import transformers
 
 import weft
-from conftest import MODELS, vulkan_settings
+from conftest import MODELS, ROOT, vulkan_settings
 
 TEXTS = 1000
 ALONE = 50  # of them are also run one by one
@@ -112,6 +112,17 @@ def test_the_hash_is_the_same_everywhere(folder, few, tmp_path, environment):
     path, digest = few
     report, _ = embed(folder, path, tmp_path / "out.npy", **environment)
     assert report["output"]["sha256"] == digest
+
+
+@pytest.mark.parametrize("texts", [["A cat sits on the mat."],
+                                   ["A cat sits on the mat.", "A kitten lies on the rug.", "Stocks fell sharply today."]],
+                         ids=["one", "three"])
+def test_hashes_of_the_readme(folder, tmp_path, texts):
+    path = tmp_path / "lines.txt"
+    path.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+    report, _ = embed(folder, path, tmp_path / "out.npy")
+    shown = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"sha256 {report['output']['sha256']}\n" in shown
 
 
 @pytest.fixture(scope="module")

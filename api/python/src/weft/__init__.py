@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Weft: sequence-mixing networks on any Vulkan device and on the processor, with the same bits everywhere.
+"""Weft: sequence-mixing networks on any Vulkan or OpenCL device and on processors, with the same bits from each.
 
     model = weft.load("folder")             # a checkpoint with config.json and model.safetensors
     model("What language is this?")         # labels with probabilities
