@@ -5,13 +5,16 @@
 
 #include <stdbool.h>
 
+#define WEFT_GGUF_MOST_PATTERNS 6 /* null behind the last */
+
 struct weft_gguf_pre {
     const char *name;
-    const char *pattern; /* of words; null: GPT-2's */
-    bool digits;         /* each digit is a word, whatever the pattern says */
-    bool composed;       /* the text is normalized to NFC before */
-    bool whole;          /* a word that is a token is not merged */
-    bool begins;         /* a text begins with a token, unless the file says otherwise */
+    const char *patterns
+        [WEFT_GGUF_MOST_PATTERNS]; /* of words, one after another, up to null; none: GPT-2's */
+    bool digits;                   /* each digit is a word, whatever the patterns say */
+    bool composed;                 /* the text is normalized to NFC before */
+    bool whole;                    /* a word that is a token is not merged */
+    bool begins;                   /* a text begins with a token, unless the file says otherwise */
 };
 
 /** Null: the name is unknown. */

@@ -176,23 +176,23 @@ static weft_status put_merge(void *user, uint32_t index, const char *text, size_
     return maker->out.failed ? weft_fail_memory(weft_gguf_host(maker->file), "merges") : WEFT_OK;
 }
 
-/* Words by a pattern, or by GPT-2's; then bytes as characters. */
+/* Words by patterns, or by GPT-2's; then bytes as characters. */
 static void put_words(struct maker *maker) {
     const struct weft_gguf_pre *pre = maker->pre;
     put(maker, "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[");
     if (pre->digits) {
         put(maker, "{\"type\":\"Digits\",\"individual_digits\":true},");
     }
-    if (pre->pattern) {
+    for (size_t i = 0; pre->patterns[i]; i++) {
         put(maker, "{\"type\":\"Split\",\"behavior\":\"Isolated\",\"invert\":false,"
                    "\"pattern\":{\"Regex\":");
-        put_string(maker, pre->pattern, strlen(pre->pattern));
+        put_string(maker, pre->patterns[i], strlen(pre->patterns[i]));
         put(maker, "}},");
     }
     weft_text_add(&maker->out,
                   "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":false,"
                   "\"use_regex\":%s}]},",
-                  pre->pattern ? "false" : "true");
+                  pre->patterns[0] ? "false" : "true");
 }
 
 static weft_status put_bytes(struct maker *maker) {
