@@ -61,9 +61,49 @@ def test_windows_one_apart_keep_any_size(device, auto):
     pool = helper.make_node("AveragePool", ["a"], ["y"], auto_pad=auto, kernel_shape=[2, 3])
     made = model([conv, pool], {"x": ["n", 2, "h", "w_"]}, {"w": floats(3, 2, 2, 4)})
     check(made, [{"x": (1, 2, 5, 6)}, {"x": (2, 2, 8, 3)}], device)
-    strided = helper.make_node("Conv", ["x", "w"], ["y"], auto_pad=auto, strides=[2, 1])
+    strided = helper.make_node("AveragePool", ["x"], ["y"], auto_pad=auto, strides=[2, 1], kernel_shape=[2, 3])
     with pytest.raises(weft.Unsupported, match=f"its auto_pad is {auto}, .* no numbers: give h in `sizes`"):
-        weft.from_onnx(model([strided], {"x": ["n", 2, "h", "w_"]}, {"w": floats(3, 2, 2, 4)}))
+        weft.from_onnx(model([strided], {"x": ["n", 2, "h", "w_"]}, {}))
+
+
+FREE = ((7, 9), (8, 10), (9, 7), (10, 8), (11, 12))
+
+
+def check_free(made, device):
+    """Like the same for these sizes alone, whose pads are numbers: as in ONNX's own tests, and in onnxruntime."""
+    with weft.from_onnx(made, device) as program:
+        for height, width in FREE:
+            x = floats(1, 2, height, width)
+            with weft.from_onnx(made, device, sizes={"h": height, "w_": width}) as own:
+                expected = own(x)
+            found = program(x)
+            assert found.shape == expected.shape
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("auto", ["SAME_UPPER", "SAME_LOWER"])
+@pytest.mark.parametrize("strides", [[2, 1], [2, 3], [3, 2]])
+@pytest.mark.parametrize("size", [[3, 3], [2, 4], [1, 2]])
+def test_windows_far_apart_are_the_same_at_any_size(device, auto, strides, size):
+    given = dict(auto_pad=auto, strides=strides)
+    conv = helper.make_node("Conv", ["x", "w"], ["y"], dilations=[1, 2], **given)
+    largest = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=size, **given)
+    mean = helper.make_node("AveragePool", ["x"], ["y"], kernel_shape=size, count_include_pad=1, **given)
+    check_free(model([conv], {"x": ["n", 2, "h", "w_"]}, {"w": floats(3, 2, *size)}), device)
+    check_free(model([largest], {"x": ["n", 2, "h", "w_"]}, {}), device)
+    check_free(model([mean], {"x": ["n", 2, "h", "w_"]}, {}), device)
+
+
+@pytest.mark.parametrize("given", [dict(kernel_shape=[2, 2], strides=[2, 2]),
+                                   dict(kernel_shape=[3, 3], strides=[2, 1], pads=[1, 1, 1, 1]),
+                                   dict(kernel_shape=[3, 2], strides=[3, 2], pads=[1, 0, 0, 0])])
+def test_sizes_that_are_rounded_up_are_free(device, given):
+    for op, more in (("MaxPool", {}), ("AveragePool", dict(count_include_pad=0)), ("AveragePool", dict(count_include_pad=1))):
+        node = helper.make_node(op, ["x"], ["y"], ceil_mode=1, **given, **more)
+        check_free(model([node], {"x": ["n", 2, "h", "w_"]}, {}), device)
+    node = helper.make_node("MaxPool", ["x"], ["y"], ceil_mode=1, kernel_shape=[2, 2], strides=[3, 1])
+    with pytest.raises(weft.Unsupported, match="whether its last window begins inside"):
+        weft.from_onnx(model([node], {"x": ["n", 2, "h", "w_"]}, {}))
 
 
 def test_a_pad_up_to_a_multiple(device):

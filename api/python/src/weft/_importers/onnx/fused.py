@@ -11,7 +11,7 @@ from ..program.ops import Builder
 from ..program.program import Value
 from ..program.sizes import Extent, divide
 from ..program.windows import conv
-from .networks import rotated_heads, split_heads, windows_of
+from .networks import padded, rotated_heads, split_heads
 from .ops import activated
 from .reader import Reader, row
 from .refused import Refused
@@ -107,7 +107,7 @@ def _fused_gemm(r: Reader, a: Any, b: Any, c: Any = None) -> Value:
 @row("FusedConv", domain=MICROSOFT)
 def _fused_conv(r: Reader, x: Any, weight: Any, bias: Any = None, more: Any = None) -> Value:
     value, kernel = r.value(x), r.value(weight)
-    windows = windows_of(r, [int(str(extent)) for extent in kernel.shape[2:]], value.shape[2:])
+    value, windows = padded(r, value, [int(str(extent)) for extent in kernel.shape[2:]], 0.0)
     found = conv(r.build, value, kernel, None if bias is None else r.value(bias), windows, int(r.attribute("group", 1)))
     found = found if more is None else r.build.add(found, r.value(more))
     word, given = r.attribute("activation", ""), list(r.attribute("activation_params", []))

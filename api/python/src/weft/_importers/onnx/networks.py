@@ -11,7 +11,7 @@ from ..program.norms import batch_norm, batch_statistics, note_affine, times
 from ..program.ops import Builder
 from ..program.places import places_of_largest, unpooled, window_places
 from ..program.program import Value, resolved
-from ..program.sizes import Extent, divide, product
+from ..program.sizes import Extent, divide, larger, product
 from ..program.transposed import conv_transpose
 from ..program.windows import Windows, conv, pool
 from .reader import Reader, row
@@ -61,11 +61,26 @@ def windows_of(r: Reader, kernel: list[int], extents: tuple[Extent, ...]) -> Win
     return Windows(kernel, strides, less + more if auto == "SAME_UPPER" else more + less, dilations)
 
 
+def padded(r: Reader, value: Value, kernel: list[int], fill: float) -> tuple[Value, Windows]:
+    """The value, and the windows over it. What auto_pad puts around free sizes depends on them: it is put there before."""
+    axes, auto = len(kernel), r.attribute("auto_pad", "NOTSET")
+    strides, dilations = ([int(one) for one in r.attribute(name, [1] * axes)] for name in ("strides", "dilations"))
+    extents = value.shape[2:]
+    if not auto.startswith("SAME") or all(one == 1 or isinstance(extent, int) for one, extent in zip(strides, extents)):
+        return value, windows_of(r, kernel, extents)
+    for at, (extent, stride) in enumerate(zip(extents, strides)):
+        need = larger(-extent % stride + dilations[at] * (kernel[at] - 1) + 1 - stride, 0)
+        less = divide(need, 2)
+        before, after = (less, need - less) if auto == "SAME_UPPER" else (need - less, less)
+        value = r.build.pad(value, 2 + at, before, after, fill)
+    return value, Windows(kernel, strides, [0] * 2 * axes, dilations)
+
+
 @row("Conv")
 def _conv(r: Reader, x: Any, weight: Any, bias: Any = None) -> Value:
     value, kernel = r.value(x), r.value(weight)
     sizes = [int(str(extent)) for extent in kernel.shape[2:]]
-    windows = windows_of(r, sizes, value.shape[2:])
+    value, windows = padded(r, value, sizes, 0.0)
     return conv(r.build, value, kernel, None if bias is None else r.value(bias), windows, int(r.attribute("group", 1)))
 
 
@@ -126,14 +141,30 @@ def _max_unpool(r: Reader, x: Any, places: Any, size: Any = None) -> Value:
 
 def pooled(r: Reader, value: Value, is_max: bool) -> Value:
     """Windows of a value by the node's attributes."""
-    kernel = [int(one) for one in r.attribute("kernel_shape")]
-    windows, counts = windows_of(r, kernel, value.shape[2:]), bool(r.attribute("count_include_pad", 0))
+    kernel, counts = [int(one) for one in r.attribute("kernel_shape")], bool(r.attribute("count_include_pad", 0))
+    if is_max or counts:
+        value, windows = padded(r, value, kernel, 0.0 if not is_max else -math.inf if value.dtype == "f32" else -2**31)
+    else:
+        windows = windows_of(r, kernel, value.shape[2:])
     if r.attribute("ceil_mode", 0):
+        if not all(isinstance(extent, int) for extent in value.shape[2:]):
+            return pool(r.build, "max" if is_max else "average", value, windows, counts, more_counts(windows, value.shape[2:]))
         longer = rounded_up(windows, value.shape[2:])
         if not is_max and counts:  # which what is filled up with is not
             return pool(r.build, "average", value, windows, True, longer.counts(value.shape[2:]))
         windows = longer
     return pool(r.build, "max" if is_max else "average", value, windows, counts)
+
+
+def more_counts(windows: Windows, extents: tuple[Extent, ...]) -> list[Extent]:
+    """Numbers of places where the last window may end outside, of any sizes. That it begins inside follows from the windows."""
+    axes, found = len(windows.kernel), []
+    for at, extent in enumerate(extents):
+        span, stride = windows.dilations[at] * (windows.kernel[at] - 1) + 1, windows.strides[at]
+        if windows.pads[axes + at] + stride > span:
+            raise Refused("it rounds sizes up that are no numbers, and whether its last window begins inside depends on them")
+        found.append(divide(extent + windows.pads[at] + windows.pads[axes + at] - span + stride - 1, stride) + 1)
+    return found
 
 
 def rounded_up(windows: Windows, extents: tuple[Extent, ...]) -> Windows:

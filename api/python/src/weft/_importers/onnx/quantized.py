@@ -13,7 +13,7 @@ from ..program import integers
 from ..program.integers import Limits, centred, dequantized, quantized
 from ..program.program import Value, resolved
 from ..program.sizes import product
-from .networks import pooled, windows_of
+from .networks import padded, pooled
 from .reader import Reader, row
 from .refused import Refused
 
@@ -144,9 +144,9 @@ def _convolution(r: Reader, x: Any, weight: Any, x_zero: Any, w_zero: Any) -> Va
     b, value, kernel = r.build, r.value(x), r.value(weight)
     zero = None if x_zero is None else b.reshape(r.value(x_zero), [])
     filters = centred(b, kernel, None if w_zero is None else _along(r, kernel, w_zero, 0))
-    windows = windows_of(r, [int(str(extent)) for extent in kernel.shape[2:]], value.shape[2:])
+    centre, windows = padded(r, centred(b, value, zero), [int(str(extent)) for extent in kernel.shape[2:]], 0.0)
     most = _most(r.type_of(0, x), x_zero)
-    return integers.convolution(b, centred(b, value, zero), filters, windows, int(r.attribute("group", 1)), most)
+    return integers.convolution(b, centre, filters, windows, int(r.attribute("group", 1)), most)
 
 
 @row("ConvInteger")
