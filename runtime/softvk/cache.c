@@ -14,6 +14,15 @@
 #define START_SIZE  (HEADER_SIZE + DIGEST_SIZE)
 #define ENTRY_SIZE  (DIGEST_SIZE + 8)
 
+void weft_soft_cache_uuid(uint8_t uuid[VK_UUID_SIZE], const struct weft_soft_physical *physical) {
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    weft_sha256_add(&hash, physical->properties.uuid, VK_UUID_SIZE);
+    weft_sha256_add(&hash, weft_build(), strlen(weft_build()) + 1);
+    const weft_digest digest = weft_sha256_end(&hash);
+    memcpy(uuid, digest.bytes, VK_UUID_SIZE);
+}
+
 /* ---- entries ---- */
 
 weft_digest weft_soft_cache_key(const struct weft_soft_device *device,
@@ -107,7 +116,7 @@ static void put_header(uint8_t header[HEADER_SIZE], const struct weft_soft_devic
     weft_store_bytes(header + 4, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, 4);
     weft_store_bytes(header + 8, device->physical->properties.vendor_id, 4);
     /* The device is 0, as in the properties. */
-    memcpy(header + 16, device->physical->properties.uuid, VK_UUID_SIZE);
+    weft_soft_cache_uuid(header + 16, device->physical);
 }
 
 /* True if the data is whole and this device's. */

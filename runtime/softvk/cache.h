@@ -21,6 +21,12 @@ struct weft_soft_cache {
 
 WEFT_SOFT_OBJECT(VkPipelineCache, cache)
 
+/**
+ * Which data a cache takes: those of the same device and the same build of Weft. Keys of another build's objects are none of ours, so that
+ * whoever believed that they were there would never keep what was compiled instead.
+ */
+void weft_soft_cache_uuid(uint8_t uuid[VK_UUID_SIZE], const struct weft_soft_physical *physical);
+
 /** All that decides what the device compiles. */
 weft_digest weft_soft_cache_key(const struct weft_soft_device *device,
                                 const struct weft_soft_source *source);

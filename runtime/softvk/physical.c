@@ -5,6 +5,7 @@
 
 #include "core/hash.h"
 #include "jobs/machine.h"
+#include "softvk/cache.h"
 #include "softvk/command.h"
 #include "softvk/instance.h"
 #include "softvk/memory.h"
@@ -52,7 +53,7 @@ static void fill_properties(VkPhysicalDeviceProperties *properties,
         .limits = physical->properties.limits,
     };
     memcpy(properties->deviceName, physical->properties.name, sizeof properties->deviceName);
-    memcpy(properties->pipelineCacheUUID, physical->properties.uuid, VK_UUID_SIZE);
+    weft_soft_cache_uuid(properties->pipelineCacheUUID, physical);
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device,

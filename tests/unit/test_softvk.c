@@ -909,6 +909,31 @@ WEFT_TEST_WITH(test_damaged_caches_are_empty, struct fixture *f, set_up_one, tea
     free(data);
 }
 
+/* The keys are of a build of Weft: so is the data, whose objects would be believed to be there, and never be kept again. */
+WEFT_TEST_WITH(test_caches_are_of_a_build, struct fixture *f, set_up_one, tear_down) {
+    const struct weft_soft_physical *physical = weft_soft_device_of(f->vk.handle)->physical;
+    struct weft_physical read;
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    weft_sha256_add(&hash, physical->properties.uuid, VK_UUID_SIZE);
+    weft_sha256_add(&hash, weft_build(), strlen(weft_build()) + 1);
+    const weft_digest digest = weft_sha256_end(&hash);
+    assert_ok(weft_physical_read(&read, &f->instance, f->physical, 5, WEFT_NO_FAMILY, NULL));
+    assert_memory_equal(read.info.uuid, digest.bytes, VK_UUID_SIZE);
+    assert_memory_equal(read.info.device_uuid, physical->properties.uuid, VK_UUID_SIZE);
+    VkPipelineCache cache = cache_of(f, NULL, 0);
+    put(f, cache, "first", 100);
+    size_t size = 0;
+    uint8_t *data = data_of(f, cache, &size);
+    assert_memory_equal(data + 16, digest.bytes, VK_UUID_SIZE);
+    memcpy(data + 16, physical->properties.uuid, VK_UUID_SIZE); /* as if of another build */
+    VkPipelineCache other = cache_of(f, data, size);
+    assert_int_equal(weft_soft_cache_of(other)->count, 0);
+    f->vk.DestroyPipelineCache(f->vk.handle, cache, NULL);
+    f->vk.DestroyPipelineCache(f->vk.handle, other, NULL);
+    free(data);
+}
+
 /* Each part of what a kernel is made of makes another key. */
 WEFT_TEST_WITH(test_cache_keys, struct fixture *f, set_up_one, tear_down) {
     static const uint32_t words_of_module[] = {1, 2, 3, 4};
