@@ -85,7 +85,7 @@ struct amd_modifiers {
     uint8_t row_mask, bank_mask;
     bool bound_zero;
     uint8_t
-        signed_ones; /* of v_dot4_i32_iu8: bit 0, the first factor's bytes have signs; bit 1, the second's */
+        signed_ones; /* of operations of bytes (iu8): bit 0, the first factor's bytes have signs; bit 1, the second's */
 };
 
 struct amd_wave;
@@ -123,7 +123,8 @@ struct amd_operation {
 /** The families' tables; each ends with an operation without a name. */
 extern const struct amd_operation amd_scalar_operations[], amd_control_operations[],
     amd_float_operations[], amd_integer_operations[], amd_compare_operations[],
-    amd_carry_operations[], amd_lane_operations[], amd_memory_operations[], amd_local_operations[];
+    amd_carry_operations[], amd_lane_operations[], amd_matrix_operations[], amd_memory_operations[],
+    amd_local_operations[];
 
 /** The operation that a name with its suffix means, or null. */
 const struct amd_operation *amd_operation_find(const char *name);

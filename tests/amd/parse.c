@@ -10,9 +10,9 @@
 /* ---- operations by name ---- */
 
 static const struct amd_operation *const families[] = {
-    amd_scalar_operations,  amd_control_operations, amd_float_operations,
-    amd_integer_operations, amd_compare_operations, amd_carry_operations,
-    amd_lane_operations,    amd_memory_operations,  amd_local_operations};
+    amd_scalar_operations,  amd_control_operations, amd_float_operations, amd_integer_operations,
+    amd_compare_operations, amd_carry_operations,   amd_lane_operations,  amd_matrix_operations,
+    amd_memory_operations,  amd_local_operations};
 
 enum { MOST_OPERATIONS = 1024 };
 

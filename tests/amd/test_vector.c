@@ -421,6 +421,44 @@ static void single_lanes(void **state) {
     assert_int_equal(m->wave.v[13][9], 77);
 }
 
+/* Sums of 16 products of bytes, by rows and columns; the second factor has no signs. */
+static void matrices_of_bytes(void **state) {
+    uint32_t seed = 3;
+    (void)state;
+    struct machine *m = machine_begin(32);
+    for (uint32_t i = 0; i < 32; i++) {
+        for (uint32_t r = 0; r < 4; r++) {
+            m->wave.v[r][i] = i < 16 ? next(&seed) : m->wave.v[r][i - 16];
+            m->wave.v[4 + r][i] = i < 16 ? next(&seed) : m->wave.v[4 + r][i - 16];
+        }
+        for (uint32_t r = 0; r < 8; r++) {
+            m->wave.v[8 + r][i] = next(&seed);
+        }
+    }
+    m->wave.s[AMD_EXEC] = 1; /* is ignored */
+    machine_run(m, "v_wmma_i32_16x16x16_iu8 v[16:23], v[0:3], v[4:7], v[8:15] neg_lo:[1,0,0]\n"
+                   "v_wmma_i32_16x16x16_iu8 v[24:31], v[0:3], v[4:7], 0");
+    for (uint32_t row = 0; row < 16; row++) {
+        for (uint32_t column = 0; column < 16; column++) {
+            const uint32_t r = row / 2, lane = row % 2 * 16 + column;
+            uint32_t mixed = m->wave.v[8 + r][lane], plain = 0;
+            for (uint32_t k = 0; k < 16; k++) {
+                const uint32_t a = m->wave.v[k / 4][row] >> (k % 4 * 8) & 255u;
+                const uint32_t b = m->wave.v[4 + k / 4][column] >> (k % 4 * 8) & 255u;
+                mixed += (uint32_t)((int32_t)(int8_t)a * (int32_t)b);
+                plain += a * b;
+            }
+            assert_int_equal(m->wave.v[16 + r][lane], mixed);
+            assert_int_equal(m->wave.v[24 + r][lane], plain);
+        }
+    }
+    m->wave.v[1][20]++;
+    machine_refuses(m, "v_wmma_i32_16x16x16_iu8 v[16:23], v[0:3], v[4:7], v[8:15]",
+                    "lanes 4 and 20");
+    m = machine_begin(64);
+    machine_refuses(m, "v_wmma_i32_16x16x16_iu8 v[16:23], v[0:3], v[4:7], v[8:15]", "of 64");
+}
+
 /* Nothing that is not known is passed over. */
 static void refusals(void **state) {
     struct amd_instruction unused;
@@ -457,5 +495,6 @@ const struct CMUnitTest amd_vector_tests[] = {cmocka_unit_test(floats),
                                               cmocka_unit_test(classes_of_16_bits),
                                               cmocka_unit_test(carries),
                                               cmocka_unit_test(single_lanes),
+                                              cmocka_unit_test(matrices_of_bytes),
                                               cmocka_unit_test(refusals)};
 const size_t amd_vector_count = sizeof amd_vector_tests / sizeof amd_vector_tests[0];

@@ -14,7 +14,7 @@ if(NOT WEFT_AMD_DISASSEMBLER)
     return()
 endif()
 
-set(weft_amd_sources access carry code_object compare control counts decode float integer lane local memory metadata operand parse scalar vector wave)
+set(weft_amd_sources access carry code_object compare control counts decode float integer lane local matrix memory metadata operand parse scalar vector wave)
 list(TRANSFORM weft_amd_sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/amd/")
 list(TRANSFORM weft_amd_sources APPEND ".c")
 add_library(weft-amd STATIC ${weft_amd_sources})
