@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/decoders_report.h"
 #include "bench/file.h"
 #include "bench/label.h"
 #include "bench/publish.h"
@@ -14,6 +15,10 @@
 #include "stop.h"
 
 #define MAX_LENGTH        (1U << 24)
+#define CASE_ROUNDS       2
+#define MODEL_ROUNDS      5
+#define PROMPT_TOKENS     512
+#define NEW_TOKENS        128
 #define LEAST_SLOW_DOWN   2
 #define LARGEST_SLOW_DOWN 10
 
@@ -28,7 +33,9 @@ struct options {
     const char *index;       /* a folder of results to list instead of measuring */
     const char *const *more; /* reports beside that of `from` */
     int more_count;
-    const char *baseline; /* whose times those beside it are divided by */
+    const char *baseline;               /* whose times those beside it are divided by */
+    weft_cli_list models;               /* whose decoders are timed instead of cases */
+    uint32_t prompt_tokens, new_tokens; /* of these; 0: as many as usual */
     weft_bench_outputs outputs;
     double seconds; /* per case */
 };
@@ -165,11 +172,45 @@ static int lay_side_by_side(const struct options *options, const weft_cli_syntax
     return weft_bench_machines_run(&machines, syntax, host);
 }
 
+/** --model: decoders instead of cases. */
+static int time_models(const struct options *options, const weft_cli_syntax *syntax) {
+    const char *names[] = {"suite", "filter",          "lengths",        "from", "index",
+                           "csv",   "debug-slow-down", "write-expected", "html", "compare"};
+    const bool given[] = {options->suite != NULL,
+                          options->filter != NULL,
+                          options->lengths != NULL,
+                          options->from != NULL,
+                          options->index != NULL,
+                          options->outputs.csv_file != NULL,
+                          options->settings.slow_down > 0,
+                          options->settings.write_expected != NULL,
+                          options->outputs.html_file != NULL,
+                          options->compare != NULL};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (given[i]) {
+            return weft_cli_usage_error(syntax, "--model times decoders alone: it excludes --%s",
+                                        names[i]);
+        }
+    }
+    const weft_bench_decoders_settings settings = {
+        .common = options->settings.common,
+        .label = options->settings.label,
+        .prompt = options->prompt_tokens > 0 ? options->prompt_tokens : PROMPT_TOKENS,
+        .made = options->new_tokens > 0 ? options->new_tokens : NEW_TOKENS,
+        .rounds = options->settings.rounds,
+        .json_file = options->outputs.json_file};
+    return weft_bench_decoders_run(&settings, &options->models);
+}
+
 /** Of files that lie beside each other, and of what names a machine. */
 static int check_machines(const struct options *options, const weft_cli_syntax *syntax) {
     if (options->more_count > 0 && !options->from) {
         return weft_cli_usage_error(syntax, "unexpected argument '%s': only --from takes files",
                                     options->more[0]);
+    }
+    if (options->models.count == 0 && (options->prompt_tokens > 0 || options->new_tokens > 0)) {
+        return weft_cli_usage_error(syntax, "--%s is for --model",
+                                    options->prompt_tokens > 0 ? "prompt-tokens" : "new-tokens");
     }
     if (options->baseline && !options->index && options->more_count == 0) {
         return weft_cli_usage_error(syntax, "--baseline is for --index, and for --from with "
@@ -231,6 +272,9 @@ static int run(struct options *options, const weft_cli_syntax *syntax) {
     WEFT_CLI_TRY(check_options(options, syntax));
     WEFT_CLI_TRY(check_machines(options, syntax));
     options->outputs.json = options->settings.common.json;
+    if (options->models.count > 0) {
+        return time_models(options, syntax);
+    }
     if (options->index || options->more_count > 0) {
         return lay_side_by_side(options, syntax, &host);
     }
@@ -248,6 +292,9 @@ static int parse_and_run(struct options *options, const weft_cli_syntax *syntax,
     if (weft_cli_parse(syntax, argc, argv, files, &code)) {
         options->more = files;
         options->settings.limit_ms = 1e3 * options->seconds;
+        if (options->settings.rounds == 0) {
+            options->settings.rounds = options->models.count > 0 ? MODEL_ROUNDS : CASE_ROUNDS;
+        }
         code = run(options, syntax);
     }
     free((void *)files);
@@ -255,8 +302,7 @@ static int parse_and_run(struct options *options, const weft_cli_syntax *syntax,
 }
 
 int weft_cli_bench(int argc, char **argv) {
-    struct options options = {
-        .seconds = 2, .settings.rounds = 2, .settings.time_cap = 120, .size = "full"};
+    struct options options = {.seconds = 2, .settings.time_cap = 120, .size = "full"};
     const weft_cli_option list[] = {
         {"suite", WEFT_CLI_TEXT, &options.suite,
          "ops|mixers|papers|fnet|fmm|flt|ski|spectra|models|decode|device",
@@ -272,7 +318,7 @@ int weft_cli_bench(int argc, char **argv) {
          "for S seconds (default 2)"},
         {"rounds", WEFT_CLI_COUNT, &options.settings.rounds, "N",
          "go through all cases N times (1 to 10), so that a disturbance of the machine shows in "
-         "the intervals; --seconds is for all N (default 2)"},
+         "the intervals; --seconds is for all N (default 2, with --model 5)"},
         {"time-cap", WEFT_CLI_COUNT, &options.settings.time_cap, "N",
          "leave out a case if 8 runs of it are expected to take longer than "
          "N seconds, judging by its times at shorter lengths (default 120)"},
@@ -295,6 +341,13 @@ int weft_cli_bench(int argc, char **argv) {
         {"baseline", WEFT_CLI_TEXT, &options.baseline, "TEXT",
          "with --index or several files: show times over those of the first machine or device with "
          "TEXT in its name (default: the first file's, or of --index the one that shares most)"},
+        {"model", WEFT_CLI_LIST, &options.models, "DIR",
+         "time how fast this language model (a folder or a .gguf) reads a prompt and goes on, in "
+         "place of cases, as a table in Markdown; may be there several times"},
+        {"prompt-tokens", WEFT_CLI_COUNT, &options.prompt_tokens, "N",
+         "with --model: tokens that are read at once (default 512)"},
+        {"new-tokens", WEFT_CLI_COUNT, &options.new_tokens, "N",
+         "with --model: tokens that are read one after the other (default 128)"},
         {"compare", WEFT_CLI_TEXT, &options.compare, "FILE",
          "report rows that are slower or faster, beyond noise, than in FILE, "
          "which --out wrote; with --json print only this"},
