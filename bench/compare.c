@@ -344,8 +344,17 @@ static void add_difference(json_t *list, const char *name, const json_t *before,
 }
 
 static json_t *differences_json(const json_t *before, const json_t *after) {
-    static const char *const fields[] = {"weft",   "cpu",     "cores",
-                                         "system", "seconds", "debug_slow_down"};
+    static const char *const fields[] = {"weft",
+                                         "label",
+                                         "cpu",
+                                         "cores",
+                                         "system",
+                                         "memory",
+                                         "governor",
+                                         "energy_preference",
+                                         "power_plan",
+                                         "seconds",
+                                         "debug_slow_down"};
     json_t *list = json_array();
     const json_t *was = environment_of(before);
     const json_t *is = environment_of(after);

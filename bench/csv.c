@@ -7,8 +7,7 @@
 #include "core/system/file.h"
 #include "core/text.h"
 
-#define END_OF_LINE "\r\n"
-#define NO_ITEM     (-1)
+#define NO_ITEM (-1)
 
 struct column {
     const char *name;
@@ -117,7 +116,7 @@ static void add_number(struct weft_text *text, const json_t *value) {
     }
 }
 
-static void add_cell(struct weft_text *text, const json_t *value) {
+void weft_bench_csv_add_cell(struct weft_text *text, const json_t *value) {
     if (json_is_string(value)) {
         add_text(text, json_string_value(value));
     } else if (json_is_number(value)) {
@@ -133,23 +132,28 @@ static void add_cell(struct weft_text *text, const json_t *value) {
     }
 }
 
-static void add_lines(struct weft_text *text, const json_t *rows) {
+/* The machine's label is the same in all rows: rows of several machines may be put into one table. */
+static void add_lines(struct weft_text *text, const json_t *report) {
+    const json_t *rows = json_object_get(report, "rows");
+    const json_t *label = json_object_get(json_object_get(report, "environment"), "label");
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         weft_text_add(text, "%s%s", i > 0 ? "," : "", columns[i].name);
     }
-    weft_text_add(text, END_OF_LINE);
+    weft_text_add(text, ",label" WEFT_BENCH_CSV_END);
     for (size_t row = 0; row < json_array_size(rows); row++) {
         for (size_t i = 0; i < COLUMN_COUNT; i++) {
             weft_text_add(text, i > 0 ? "," : "");
-            add_cell(text, cell_value(json_array_get(rows, row), &columns[i]));
+            weft_bench_csv_add_cell(text, cell_value(json_array_get(rows, row), &columns[i]));
         }
-        weft_text_add(text, END_OF_LINE);
+        weft_text_add(text, ",");
+        weft_bench_csv_add_cell(text, label);
+        weft_text_add(text, WEFT_BENCH_CSV_END);
     }
 }
 
 weft_status weft_bench_csv_write(const char *path, const json_t *report, const weft_host *host) {
     struct weft_text text = {.host = *host};
-    add_lines(&text, json_object_get(report, "rows"));
+    add_lines(&text, report);
     char *data = weft_text_take(&text);
     weft_status status = data && report ? weft_file_write(path, data, strlen(data), host)
                                         : weft_fail_memory(host, "the CSV file");

@@ -26,6 +26,29 @@ static void read_system(char *text, size_t size) {
     }
 }
 
+#define POWER_SCHEMES "SYSTEM\\CurrentControlSet\\Control\\Power\\User\\PowerSchemes"
+
+/* Of the plans that Windows comes with; the number of one that its owner made says whose it is. */
+static void read_power_plan(char *text, size_t size) {
+    static const char *const plans[][2] = {
+        {"381b4222-f694-41f0-9685-ff5bb260df2e", "balanced"},
+        {"8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c", "high performance"},
+        {"a1841308-3541-4fab-bc81-f87156f20b4a", "power saver"},
+        {"e9a42b02-d5df-448d-aa00-03f14749eb61", "ultimate performance"},
+    };
+    char found[64];
+    DWORD length = sizeof found;
+    if (RegGetValueA(HKEY_LOCAL_MACHINE, POWER_SCHEMES, "ActivePowerScheme", RRF_RT_REG_SZ, NULL,
+                     found, &length) != ERROR_SUCCESS) {
+        return;
+    }
+    const char *name = "another";
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        name = _stricmp(found, plans[i][0]) == 0 ? plans[i][1] : name;
+    }
+    snprintf(text, size, "%s", name);
+}
+
 void weft_bench_ask_system(weft_bench_environment *environment) {
     read_system(environment->system, sizeof environment->system);
     DWORD size = sizeof environment->cpu;
@@ -36,4 +59,9 @@ void weft_bench_ask_system(weft_bench_environment *environment) {
     }
     const DWORD cores = GetActiveProcessorCount(ALL_PROCESSOR_GROUPS);
     environment->cores = cores > 0 ? cores : 1;
+    MEMORYSTATUSEX memory = {.dwLength = sizeof memory};
+    if (GlobalMemoryStatusEx(&memory)) {
+        environment->memory = memory.ullTotalPhys;
+    }
+    read_power_plan(environment->power_plan, sizeof environment->power_plan);
 }

@@ -16,4 +16,10 @@ static inline double weft_bench_number(const json_t *object, const char *name) {
     return json_number_value(json_object_get(object, name));
 }
 
+/** Of a list of `object` the item whose place `owner` has as `name`; null where there is none. */
+static inline const json_t *weft_bench_item(const json_t *object, const char *list,
+                                            const json_t *owner, const char *name) {
+    return json_array_get(json_object_get(object, list), (size_t)weft_bench_number(owner, name));
+}
+
 #endif

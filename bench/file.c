@@ -4,16 +4,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/label.h"
 #include "bench/report.h"
 #include "core/formats/json.h"
 #include "core/system/file.h"
 #include "core/text.h"
 #include "core/try.h"
 
-enum kind { TEXT, INTEGER, NUMBER, POSITIVE, FLAG, STATUS, MATH, SIZES, INTERVAL, OBJECT, LIST };
+enum kind {
+    TEXT,
+    LABEL,
+    INTEGER,
+    NUMBER,
+    POSITIVE,
+    FLAG,
+    STATUS,
+    MATH,
+    SIZES,
+    INTERVAL,
+    OBJECT,
+    LIST
+};
 
 static const char *const kind_names[] = {
     [TEXT] = "a string",
+    [LABEL] = WEFT_BENCH_LABEL_RULE,
     [INTEGER] = "an integer of at least 0",
     [NUMBER] = "a number of at least 0",
     [POSITIVE] = "a number above 0",
@@ -25,8 +40,8 @@ static const char *const kind_names[] = {
     [OBJECT] = "an object",
     [LIST] = "a list"};
 
-/** Where null may stand instead: nowhere, in rows of peers, or in any row. */
-enum null { NEVER, PEERS, ALWAYS };
+/** Where null may stand instead: nowhere, in rows of peers, or in any row; and what older reports lack. */
+enum null { NEVER, PEERS, ALWAYS, NEWER };
 
 struct rule {
     const char *name;
@@ -42,6 +57,11 @@ static const struct rule environment_rules[] = {{"weft", TEXT, NEVER},
                                                 {"cpu", TEXT, ALWAYS},
                                                 {"cores", INTEGER, NEVER},
                                                 {"system", TEXT, ALWAYS},
+                                                {"label", LABEL, NEWER},
+                                                {"memory", INTEGER, NEWER},
+                                                {"governor", TEXT, NEWER},
+                                                {"energy_preference", TEXT, NEWER},
+                                                {"power_plan", TEXT, NEWER},
                                                 {"size", TEXT, NEVER},
                                                 {"seconds", POSITIVE, NEVER},
                                                 {"interrupted", FLAG, NEVER},
@@ -129,6 +149,8 @@ static bool is_of_kind(const json_t *value, enum kind kind) {
     switch (kind) {
     case TEXT:
         return json_is_string(value);
+    case LABEL:
+        return json_is_string(value) && weft_bench_label_fits(json_string_value(value));
     case INTEGER:
         return json_is_integer(value) && json_integer_value(value) >= 0;
     case NUMBER:
@@ -167,12 +189,14 @@ struct part {
 static weft_status check_fields(const struct part *part, const struct rule *rules) {
     for (const struct rule *rule = rules; rule->name; rule++) {
         const json_t *value = json_object_get(part->fields.object, rule->name);
-        bool may_be_null = rule->null == ALWAYS || (rule->null == PEERS && part->peer);
-        if ((may_be_null && json_is_null(value)) || is_of_kind(value, rule->kind)) {
+        bool may_be_null =
+            rule->null == ALWAYS || rule->null == NEWER || (rule->null == PEERS && part->peer);
+        if ((may_be_null && json_is_null(value)) || (rule->null == NEWER && !value) ||
+            is_of_kind(value, rule->kind)) {
             continue;
         }
         char name[PLACE_SIZE + 32];
-        char expected[80];
+        char expected[96];
         snprintf(name, sizeof name, "%s%s", part->place, rule->name);
         snprintf(expected, sizeof expected, "%s%s", kind_names[rule->kind],
                  may_be_null ? " or null" : "");

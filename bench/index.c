@@ -6,6 +6,7 @@
 
 #include "bench/fields.h"
 #include "bench/file.h"
+#include "bench/machines.h"
 #include "certify/consistent.h"
 #include "cli.h"
 #include "core/formats/json.h"
@@ -14,14 +15,17 @@
 #include "core/text.h"
 #include "core/try.h"
 
+#define MOST_DEVICES 64 /* of a file */
+
 typedef struct reader {
     const weft_host *host;
     const char *folder; /* that is listed now */
     const char *name;   /* below the one that was asked for; null at the top */
-    const char *href;   /* of the file that is read now */
-    json_t *entries;
-    json_t *rows; /* by their key, while files are read */
-    weft_status status;
+    const char *href;   /* of the file that is read now, or null */
+    size_t machine;     /* that it is of */
+    json_t *machines, *columns, *entries;
+    json_t *places; /* of columns and entries, by what they are known by */
+    json_t *rows;   /* by their key, while files are read */
 } reader;
 
 /* ---- names ---- */
@@ -52,25 +56,35 @@ static bool is(const json_t *object, const char *name, const char *text) {
     return strcmp(weft_bench_text(object, name), text) == 0;
 }
 
+/* The place in `list` of what is known by `key`, which is taken; of `item`, taken too and added, where there is none. */
+static size_t place_of(reader *self, json_t *list, json_t *key, json_t *item) {
+    const char *name = json_string_value(key);
+    const json_t *known = json_object_get(self->places, name);
+    const size_t place = known ? (size_t)json_integer_value(known) : json_array_size(list);
+    if (known) {
+        json_decref(item);
+    } else {
+        json_object_set_new(self->places, name, json_integer((json_int_t)place));
+        json_array_append_new(list, item);
+    }
+    json_decref(key);
+    return place;
+}
+
 /* The place of the entry of that file, device and mode; a new one where there is none. */
 static size_t find_entry(reader *self, const char *file, const char *device, const char *driver,
                          const char *math) {
-    for (size_t i = 0; i < json_array_size(self->entries); i++) {
-        const json_t *entry = json_array_get(self->entries, i);
-        if (is(entry, "file", file) && is(entry, "device", device) && is(entry, "driver", driver) &&
-            is(entry, "math", math)) {
-            return i;
-        }
-    }
-    json_array_append_new(
-        self->entries,
-        json_pack(
-            "{s:s, s:s, s:s, s:s, s:s, s:o, s:n, s:n, s:n, s:b, s:i, s:i, s:n, s:n, s:n, s:n, s:n}",
-            "file", file, "href", self->href, "device", device, "driver", driver, "math", math,
-            "folder", weft_cli_json_text(self->name), "type", "weft", "started", "certificate", 0,
-            "rows", 0, "errors", 0, "ran", "skipped", "cases", "failed",
-            "mixing_rate_tokens_per_s"));
-    return json_array_size(self->entries) - 1;
+    const json_int_t machine = (json_int_t)self->machine;
+    const json_int_t column = (json_int_t)place_of(
+        self, self->columns, json_sprintf("column\n%u\n%s\n%s", (unsigned)machine, device, driver),
+        json_pack("{s:I, s:s, s:s}", "machine", machine, "device", device, "driver", driver));
+    return place_of(
+        self, self->entries, json_sprintf("entry\n%u\n%s\n%s", (unsigned)column, math, file),
+        json_pack("{s:s, s:s?, s:s, s:s, s:s, s:I, s:n, s:n, s:n, s:b, s:i, s:i, s:n, s:n, s:n, "
+                  "s:n, s:n}",
+                  "file", file, "href", self->href, "device", device, "driver", driver, "math",
+                  math, "column", column, "type", "weft", "started", "certificate", 0, "rows", 0,
+                  "errors", 0, "ran", "skipped", "cases", "failed", "mixing_rate_tokens_per_s"));
 }
 
 static void count(json_t *entry, const char *name) {
@@ -91,10 +105,10 @@ static void add_cell(reader *self, const json_t *row, size_t entry, const char *
         json_object_set_new(self->rows, json_string_value(key), line);
     }
     json_array_append_new(json_object_get(line, "cells"),
-                          json_pack("{s:I, s:o, s:o, s:b}", "entry", (json_int_t)entry, "median_ms",
-                                    weft_cli_json_real(median_ms), "sha256",
+                          json_pack("{s:I, s:o, s:o, s:b, s:b}", "entry", (json_int_t)entry,
+                                    "median_ms", weft_cli_json_real(median_ms), "sha256",
                                     fast ? json_null() : copy_of(row, "output_sha256"), "refused",
-                                    0));
+                                    0, "newest", 1));
     json_decref(key);
 }
 
@@ -129,11 +143,16 @@ static void name_devices(reader *self, const json_t *report, const char *file) {
     }
 }
 
+/* The sizes of suite device differ from device to device. */
+static bool is_compared(const json_t *row) {
+    return is(row, "runtime", "weft") && !is(row, "suite", "device");
+}
+
 static void add_report(reader *self, const json_t *report, const char *file) {
     const json_t *rows = json_object_get(report, "rows");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        if (is(row, "runtime", "weft") && !is(row, "suite", "device")) { /* whose sizes differ */
+        if (is_compared(row)) {
             add_row(self, row,
                     find_entry(self, file, weft_bench_text(row, "device"),
                                weft_bench_text(row, "driver"), weft_bench_text(row, "math")),
@@ -189,19 +208,45 @@ static void add_record(reader *self, const json_t *record, const char *file) {
 
 /* ---- files ---- */
 
-static weft_status add_file(reader *self, const char *path, const char *file) {
+/* What a report or a record has timed: keys of an object. */
+static json_t *timed_of(const json_t *object, bool is_record) {
+    const json_t *owner = is_record ? json_object_get(object, "bench") : object;
+    const json_t *rows = json_object_get(owner, "rows");
+    json_t *timed = json_object();
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const json_t *device = is_record ? json_object_get(object, "device") : row;
+        if (!is(row, "status", "ok") || (!is_record && !is_compared(row))) {
+            continue;
+        }
+        json_t *key = json_sprintf(
+            "%s\n%s\n%s\n%s\n%s", weft_bench_text(row, "suite"), weft_bench_text(row, "case"),
+            weft_bench_text(row, "math"), weft_bench_text(device, is_record ? "name" : "device"),
+            weft_bench_text(device, is_record ? "driver_version" : "driver"));
+        json_object_set_new(timed, json_string_value(key), json_true());
+        json_decref(key);
+    }
+    return timed;
+}
+
+/* Reads a report or a record; `place`: where the machine that it is of is looked for. */
+static weft_status add_file(reader *self, const char *path, const weft_bench_place *place) {
     json_t *object = NULL;
     WEFT_TRY(weft_json_read(&object, path, self->host));
-    weft_status status = WEFT_OK;
-    if (json_object_get(object, "certificate")) {
-        status = weft_certify_consistent(object, path, self->host);
-        if (status == WEFT_OK) {
-            add_record(self, object, file);
-        }
-    } else {
-        status = weft_bench_file_check(object, path, self->host);
-        if (status == WEFT_OK) {
-            add_report(self, object, file);
+    const bool is_record = json_object_get(object, "certificate") != NULL;
+    weft_status status = is_record ? weft_certify_consistent(object, path, self->host)
+                                   : weft_bench_file_check(object, path, self->host);
+    if (status == WEFT_OK) {
+        json_t *timed = timed_of(object, is_record);
+        const json_t *facts = json_object_get(object, is_record ? "system" : "environment");
+        const size_t before = json_array_size(self->columns);
+        self->machine = weft_bench_machine_find(self->machines, facts, place, timed);
+        json_decref(timed);
+        (is_record ? add_record : add_report)(self, object, place->file);
+        if (json_array_size(self->columns) - before > MOST_DEVICES) {
+            status = weft_fail(self->host, WEFT_BAD_FILE,
+                               "%s: expected rows of at most %d devices, found %zu", path,
+                               MOST_DEVICES, json_array_size(self->columns) - before);
         }
     }
     json_decref(object);
@@ -214,10 +259,19 @@ static weft_status add_named(reader *self, const char *path, const char *name) {
     char *file = weft_format(host, "%s/%s", self->name, name);
     char *href = file ? href_of(file, host) : NULL;
     json_t *shown = file ? weft_cli_json_text(file) : NULL;
-    reader inner = *self;
-    inner.href = href;
-    const weft_status status = href && shown ? add_file(&inner, path, json_string_value(shown))
-                                             : weft_fail_memory(host, path);
+    json_t *folder = weft_cli_json_text(self->name);
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    if (href && shown && folder) {
+        const weft_bench_place place = {.folder = json_string_value(folder),
+                                        .file = json_string_value(shown),
+                                        .name = json_string_value(folder)};
+        self->href = href;
+        status = add_file(self, path, &place);
+        self->href = NULL;
+    } else {
+        weft_fail_memory(host, path);
+    }
+    json_decref(folder);
     json_decref(shown);
     weft_free(host, href);
     weft_free(host, file);
@@ -254,136 +308,134 @@ static weft_status read_folder(reader *self) {
 
 /* ---- rows beside each other ---- */
 
-static size_t count_hash(const json_t *cells, const char *hash) {
-    size_t same = 0;
-    for (size_t i = 0; i < json_array_size(cells); i++) {
-        same += is(json_array_get(cells, i), "sha256", hash);
-    }
-    return same;
-}
-
 /* Refuses the cells whose hash is not that of most, or of as many, the first. */
 static void judge_row(json_t *row) {
     const json_t *cells = json_object_get(row, "cells");
+    json_t *counts = json_object(); /* of each hash, in the order of the cells */
     const char *most = "";
-    size_t count_of_most = 0;
+    const char *hash = NULL;
+    json_t *count_of = NULL;
     for (size_t i = 0; i < json_array_size(cells); i++) {
-        const char *hash = weft_bench_text(json_array_get(cells, i), "sha256");
-        const size_t same = count_hash(cells, hash);
-        if (hash[0] != '\0' && same > count_of_most) {
+        const char *found = weft_bench_text(json_array_get(cells, i), "sha256");
+        if (found[0] != '\0' && !json_object_get(counts, found)) {
+            json_object_set_new(counts, found, json_integer(0));
+        }
+        count(counts, found);
+    }
+    json_int_t count_of_most = 0;
+    json_object_foreach(counts, hash, count_of) {
+        if (json_integer_value(count_of) > count_of_most) {
             most = hash;
-            count_of_most = same;
+            count_of_most = json_integer_value(count_of);
         }
     }
     json_object_set_new(row, "sha256", most[0] != '\0' ? json_string(most) : json_null());
     for (size_t i = 0; i < json_array_size(cells); i++) {
         json_t *cell = json_array_get(cells, i);
-        const char *hash = weft_bench_text(cell, "sha256");
-        json_object_set_new(
-            cell, "refused",
-            json_boolean(hash[0] != '\0' && strcmp(hash, weft_bench_text(row, "sha256")) != 0));
+        const char *found = weft_bench_text(cell, "sha256");
+        const bool differs = found[0] != '\0' && strcmp(found, most) != 0;
+        json_object_set_new(cell, "refused", json_boolean(differs));
         json_object_del(cell, "sha256");
     }
+    json_decref(counts);
 }
 
-static json_t *shared_rows(json_t *rows) {
+static const json_t *entry_of(const reader *self, const json_t *cell) {
+    return json_array_get(self->entries, (size_t)weft_bench_number(cell, "entry"));
+}
+
+/* Of several times that one column has, the newest counts; of equally old ones the later file's. */
+static void mark_newest(const reader *self, json_t *row) {
+    json_t *cells = json_object_get(row, "cells");
+    const size_t count = json_array_size(cells);
+    json_t *found = json_object(); /* by the column */
+    for (size_t i = 0; i < count; i++) {
+        json_t *cell = json_array_get(cells, i);
+        char key[24];
+        snprintf(key, sizeof key, "%.0f", weft_bench_number(entry_of(self, cell), "column"));
+        json_t *other = json_object_get(found, key);
+        const bool newer = strcmp(weft_bench_text(entry_of(self, cell), "started"),
+                                  weft_bench_text(entry_of(self, other), "started")) >= 0;
+        if (other) {
+            json_object_set_new(newer ? other : cell, "newest", json_false());
+        }
+        if (newer || !other) {
+            json_object_set(found, key, cell);
+        }
+    }
+    json_decref(found);
+}
+
+static json_t *shared_rows(const reader *self) {
     json_t *list = json_array();
     const char *key = NULL;
     json_t *row = NULL;
-    json_object_foreach(rows, key, row) {
+    json_object_foreach(self->rows, key, row) {
         if (json_array_size(json_object_get(row, "cells")) > 1) {
             judge_row(row);
+            mark_newest(self, row);
             json_array_append(list, row);
         }
     }
     return list;
 }
 
-weft_status weft_bench_index_read(json_t **index, const char *folder, const weft_host *host) {
-    reader self = {.host = host, .folder = folder, .entries = json_array(), .rows = json_object()};
-    weft_status status = read_folder(&self);
+/* Drops what was read. */
+static weft_status finish(json_t **index, reader *self, weft_status status) {
     *index = NULL;
     if (status == WEFT_OK) {
-        *index = json_pack("{s:O, s:o}", "entries", self.entries, "cases", shared_rows(self.rows));
-        status = *index ? WEFT_OK : weft_fail_memory(host, "the index");
+        weft_bench_machines_name(self->machines);
+        *index = json_pack("{s:O, s:O, s:O, s:o}", "machines", self->machines, "columns",
+                           self->columns, "entries", self->entries, "cases", shared_rows(self));
+        status = *index ? WEFT_OK : weft_fail_memory(self->host, "the index");
     }
-    json_decref(self.entries);
-    json_decref(self.rows);
+    json_decref(self->machines);
+    json_decref(self->columns);
+    json_decref(self->entries);
+    json_decref(self->places);
+    json_decref(self->rows);
     return status;
 }
 
-/* ---- as Markdown ---- */
-
-/* Of somebody else's text Markdown makes neither a link, nor a tag, nor a cell. */
-static void print_plain(const char *text) {
-    struct weft_text plain = {0};
-    for (; *text != '\0'; text++) {
-        weft_text_add(&plain, strchr("\\`*[]<>|&!", *text) ? "\\%c" : "%c", *text);
-    }
-    weft_text_add(&plain, "%s", "");
-    char *found = weft_text_take(&plain);
-    weft_cli_print(stdout, "%s", found ? found : "(out of memory)");
-    weft_free(&plain.host, found);
+static reader begin(const weft_host *host) {
+    return (reader){.host = host,
+                    .machines = json_array(),
+                    .columns = json_array(),
+                    .entries = json_array(),
+                    .places = json_object(),
+                    .rows = json_object()};
 }
 
-static void print_entry(const json_t *entry) {
-    static const char *const texts[] = {"device", "driver", "type", "math", "weft"};
-    const json_t *rate = json_object_get(entry, "mixing_rate_tokens_per_s");
-    char date[11];
-    snprintf(date, sizeof date, "%s", weft_bench_text(entry, "started"));
-    weft_cli_print(stdout, "| ");
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        print_plain(weft_bench_text(entry, texts[i]));
-        weft_cli_print(stdout, " | ");
-    }
-    print_plain(date);
-    weft_cli_print(stdout, " | %.0f | ", weft_bench_number(entry, "rows"));
-    const double skipped = weft_bench_number(entry, "skipped");
-    if (json_is_integer(json_object_get(entry, "ran"))) {
-        weft_cli_print(stdout, "%.0f of %.0f, %.0f wrong", weft_bench_number(entry, "ran"),
-                       weft_bench_number(entry, "cases"), weft_bench_number(entry, "failed"));
-        if (skipped > 0.0) {
-            weft_cli_print(stdout, ", %.0f skipped", skipped);
-        }
-        weft_cli_print(stdout, " | ");
-    } else {
-        weft_cli_print(stdout, "– | ");
-    }
-    if (json_is_number(rate)) {
-        weft_cli_print(stdout, "%.4g | ", 1e-6 * json_number_value(rate));
-    } else {
-        weft_cli_print(stdout, "– | ");
-    }
-    weft_cli_print(stdout, "[");
-    print_plain(weft_bench_text(entry, "file"));
-    weft_cli_print(stdout, "](%s) |\n", weft_bench_text(entry, "href") + strlen("./"));
+weft_status weft_bench_index_read(json_t **index, const char *folder, const weft_host *host) {
+    reader self = begin(host);
+    self.folder = folder;
+    return finish(index, &self, read_folder(&self));
 }
 
-int weft_bench_index_print(const json_t *index) {
-    const json_t *entries = json_object_get(index, "entries");
-    const json_t *rows = json_object_get(index, "cases");
-    size_t refused = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *cells = json_object_get(json_array_get(rows, i), "cells");
-        for (size_t k = 0; k < json_array_size(cells); k++) {
-            refused += json_is_true(json_object_get(json_array_get(cells, k), "refused"));
-        }
+/* A path's last part; two of them may be the same. */
+static const char *name_of(const char *path) {
+    const char *name = path;
+    for (const char *at = path; *at != '\0'; at++) {
+        name = (*at == '/' || *at == '\\') && at[1] != '\0' ? at + 1 : name;
     }
-    weft_cli_print_lines(
-        stdout, "# Results\n\n"
-                "Written by `weft bench --index bench/results > bench/results/README.md`; "
-                "`--html FILE` also makes a page with\n"
-                "the rows of all devices beside each other. Times of one case are "
-                "compared only where its bits are the same.\n\n"
-                "| device | driver | type | math | Weft | date | rows | bits | million "
-                "tokens/s ([mixing rate](../../docs/certify.md#the-mixing-rate)) | file |\n"
-                "|---|---|---|---|---|---|---:|---|---:|---|\n");
-    for (size_t i = 0; i < json_array_size(entries); i++) {
-        print_entry(json_array_get(entries, i));
+    return name;
+}
+
+weft_status weft_bench_index_read_files(json_t **index, const char *const *paths, uint32_t count,
+                                        const weft_host *host) {
+    reader self = begin(host);
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+        char folder[16];
+        json_t *file = weft_cli_json_text(paths[i]);
+        json_t *name = weft_cli_json_text(name_of(paths[i]));
+        snprintf(folder, sizeof folder, "%u", i); /* each is a machine of its own */
+        const weft_bench_place place = {
+            .folder = folder, .file = json_string_value(file), .name = json_string_value(name)};
+        status =
+            file && name ? add_file(&self, paths[i], &place) : weft_fail_memory(host, paths[i]);
+        json_decref(name);
+        json_decref(file);
     }
-    weft_cli_print(stdout,
-                   "\n%zu cases were timed by more than one of these; %zu times are not "
-                   "compared, as their bits are others.\n",
-                   json_array_size(rows), refused);
-    return WEFT_CLI_FINE;
+    return finish(index, &self, status);
 }

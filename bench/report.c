@@ -148,6 +148,7 @@ static json_t *fit_json(const weft_bench_fit *fit, const weft_bench_result *resu
 static json_t *device_json(const weft_bench_result *result) {
     const weft_bench_ceilings *ceilings = &result->ceilings;
     json_t *device = weft_cli_device_json(&result->device);
+    json_object_del(device, "uuid"); /* the identity of the single device: reports are handed on */
     json_object_set_new(device, "ceilings",
                         json_pack("{s:o, s:o, s:o, s:o, s:o}", "copy_gb_per_s",
                                   weft_cli_json_real(ceilings->copy_gb_per_s), "f32_gflop_per_s",
@@ -165,14 +166,13 @@ static json_t *environment_json(const weft_bench_session *session) {
         json_array_append_new(devices, device_json(&session->results[i]));
     }
     const uint32_t slow_down = session->settings.slow_down;
-    return json_pack("{s:s, s:s, s:o, s:i, s:o, s:s, s:f, s:i, s:b, s:o, s:o}", "weft",
-                     weft_version(), "started", environment->started, "cpu",
-                     optional_text(environment->cpu), "cores", (int)environment->cores, "system",
-                     optional_text(environment->system), "size",
-                     weft_bench_size_name(session->settings.scope.size), "seconds",
-                     session->settings.limit_ms * 1e-3, "rounds", (int)session->settings.rounds,
-                     "interrupted", (int)session->interrupted, "debug_slow_down",
-                     slow_down > 0 ? json_integer(slow_down) : json_null(), "devices", devices);
+    json_t *made = json_pack(
+        "{s:s, s:s, s:s, s:f, s:i, s:b, s:o, s:o}", "weft", weft_version(), "started",
+        environment->started, "size", weft_bench_size_name(session->settings.scope.size), "seconds",
+        session->settings.limit_ms * 1e-3, "rounds", (int)session->settings.rounds, "interrupted",
+        (int)session->interrupted, "debug_slow_down",
+        slow_down > 0 ? json_integer(slow_down) : json_null(), "devices", devices);
+    return weft_cli_json_merge(weft_bench_environment_json(environment), made);
 }
 
 json_t *weft_bench_report_json(const weft_bench_session *session) {

@@ -15,6 +15,7 @@
 void weft_bench_session_begin(weft_bench_session *session, const weft_bench_settings *settings) {
     *session =
         (weft_bench_session){.settings = *settings, .environment = weft_bench_environment_now()};
+    session->environment.label = settings->label;
     session->settings.rounds = settings->rounds > 0 ? settings->rounds : 1;
     session->host = weft_cli_host(&session->settings.common);
     session->cases.host = &session->host;

@@ -13,7 +13,8 @@
 typedef struct weft_bench_settings {
     weft_cli_common common; /* device "all": every usable device */
     weft_bench_scope scope;
-    double limit_ms; /* longest time to repeat a case */
+    const char *label; /* of the machine (label.h), or null */
+    double limit_ms;   /* longest time to repeat a case */
     uint32_t
         rounds; /* 0 (which is 1) to WEFT_BENCH_MAX_ROUNDS measurements of each case (bench/rounds.h) */
     uint32_t time_cap;          /* of a case, in seconds */

@@ -13,28 +13,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/environment.h"
+
 #define PATH_SIZE    128
 #define MOST_CPUS    1024
 #define MOST_SENSORS 64
 #define PER_KILO     1e-3 /* millidegrees, and kHz as MHz */
 #define PER_MEGA     1e-6 /* microwatts, and Hz as MHz */
 
-/* The first line of a file of /proc or /sys. */
-static bool read_line(char *line, int size, const char *path) {
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        return false;
-    }
-    const bool fine = fgets(line, size, file) != NULL;
-    fclose(file);
-    line[fine ? strcspn(line, "\n") : 0] = '\0';
-    return fine;
-}
-
 static double read_number(const char *path, double unit) {
     char line[64];
     char *end = line;
-    const double value = read_line(line, sizeof line, path) ? strtod(line, &end) : 0.0;
+    const double value = weft_bench_read_line(line, sizeof line, path) ? strtod(line, &end) : 0.0;
     return end != line ? value * unit : (double)NAN;
 }
 
@@ -53,8 +43,8 @@ static void read_clocks(weft_bench_state *state) {
         state->highest_mhz = fmax(state->highest_mhz, mhz);
     }
     state->mean_mhz = cpu > 0 ? sum / cpu : (double)NAN;
-    read_line(state->governor, sizeof state->governor,
-              "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+    weft_bench_read_line(state->governor, sizeof state->governor,
+                         "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 }
 
 static void read_sensors(weft_bench_state *state) {
@@ -64,7 +54,7 @@ static void read_sensors(weft_bench_state *state) {
         snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/temp", i);
         state->temperature_c = fmax(state->temperature_c, read_number(path, PER_KILO));
         snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/name", i);
-        if (!read_line(name, sizeof name, path)) {
+        if (!weft_bench_read_line(name, sizeof name, path)) {
             continue;
         }
         snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/temp1_input", i);
@@ -86,7 +76,7 @@ static void read_load(weft_bench_state *state) {
     char line[256];
     double ticks[8] = {0};
     state->load_1min = read_number("/proc/loadavg", 1.0);
-    if (read_line(line, sizeof line, "/proc/stat") && strncmp(line, "cpu ", 4) == 0) {
+    if (weft_bench_read_line(line, sizeof line, "/proc/stat") && strncmp(line, "cpu ", 4) == 0) {
         const double seconds = 1.0 / (double)sysconf(_SC_CLK_TCK);
         char *at = line + 4;
         state->all_s = 0.0;

@@ -166,6 +166,31 @@ static int print_fits(const json_t *fits, double device) {
     return weft_cli_table_print(&table);
 }
 
+/* ---- the machine ---- */
+
+/* What the report tells of it, on a line: "laptop A: Some processor, 8 cores, 16 GiB of memory, governor powersave". */
+static void print_machine(const json_t *environment) {
+    static const char *const settings[][2] = {{"governor", "governor"},
+                                              {"energy_preference", "energy preference"},
+                                              {"power_plan", "power plan"}};
+    char size[WEFT_CLI_BYTES_SIZE];
+    const char *label = weft_bench_text(environment, "label");
+    const char *cpu = weft_bench_text(environment, "cpu");
+    const double memory = number(environment, "memory");
+    weft_cli_print(stdout, "%s%s%s%s%.0f cores", label, label[0] != '\0' ? ": " : "", cpu,
+                   cpu[0] != '\0' ? ", " : "", number(environment, "cores"));
+    if (memory > 0.0) {
+        weft_cli_print(stdout, ", %s of memory", weft_cli_bytes((uint64_t)memory, size));
+    }
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        const char *value = weft_bench_text(environment, settings[i][0]);
+        if (value[0] != '\0') {
+            weft_cli_print(stdout, ", %s %s", settings[i][1], value);
+        }
+    }
+    weft_cli_print(stdout, "\n\n");
+}
+
 /* ---- a device ---- */
 
 static int print_device(const json_t *report, const json_t *device, const char *separator) {
@@ -195,6 +220,7 @@ int weft_bench_tables_print(const json_t *report) {
                        "Debugging: each time is of %lld executions (--debug-slow-down).\n\n",
                        (long long)json_integer_value(slow_down));
     }
+    print_machine(environment);
     json_array_foreach(devices, i, device) {
         WEFT_CLI_TRY(print_device(report, device, i > 0 ? "\n" : ""));
     }

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* weft bench: what bench/ measures, from the command line. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "bench/decoders_report.h"
 #include "bench/file.h"
-#include "bench/index.h"
-#include "bench/page.h"
+#include "bench/label.h"
 #include "bench/publish.h"
 #include "bench/report.h"
+#include "bench/side_by_side.h"
 #include "bench/suites/mixers.h"
 #include "commands.h"
 #include "stop.h"
 
 #define MAX_LENGTH        (1U << 24)
+#define CASE_ROUNDS       2
+#define MODEL_ROUNDS      5
+#define PROMPT_TOKENS     512
+#define NEW_TOKENS        128
 #define LEAST_SLOW_DOWN   2
 #define LARGEST_SLOW_DOWN 10
 
@@ -21,10 +27,15 @@ struct options {
     const char *suite;
     const char *filter;
     const char *size;
-    const char *lengths; /* null: those of the size */
-    const char *from;    /* a report whose rows are taken instead of measuring */
-    const char *compare; /* the report to compare with */
-    const char *index;   /* a folder of results to list instead of measuring */
+    const char *lengths;     /* null: those of the size */
+    const char *from;        /* a report whose rows are taken instead of measuring */
+    const char *compare;     /* the report to compare with */
+    const char *index;       /* a folder of results to list instead of measuring */
+    const char *const *more; /* reports beside that of `from` */
+    int more_count;
+    const char *baseline;               /* whose times those beside it are divided by */
+    weft_cli_list models;               /* whose decoders are timed instead of cases */
+    uint32_t prompt_tokens, new_tokens; /* of these; 0: as many as usual */
     weft_bench_outputs outputs;
     double seconds; /* per case */
 };
@@ -116,12 +127,15 @@ static int read_report(json_t **report, const char *path, const weft_host *host)
 /** Refuses options that say what to measure, where another one measures nothing. */
 static int measures_nothing(const char *option, const struct options *options,
                             const weft_cli_syntax *syntax) {
-    const char *names[] = {"suite",  "filter",          "lengths",
+    const char *names[] = {"suite",  "filter",          "lengths",       "label",
                            "device", "debug-slow-down", "write-expected"};
-    const bool given[] = {
-        options->suite != NULL,          options->filter != NULL,
-        options->lengths != NULL,        options->settings.common.device != NULL,
-        options->settings.slow_down > 0, options->settings.write_expected != NULL};
+    const bool given[] = {options->suite != NULL,
+                          options->filter != NULL,
+                          options->lengths != NULL,
+                          options->settings.label != NULL,
+                          options->settings.common.device != NULL,
+                          options->settings.slow_down > 0,
+                          options->settings.write_expected != NULL};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (given[i]) {
             return weft_cli_usage_error(
@@ -140,28 +154,74 @@ static int convert(const struct options *options, const weft_cli_syntax *syntax,
     return weft_bench_publish(report, &options->outputs, host);
 }
 
-/** --index: Markdown or JSON on stdout, and files. */
-static int list_results(const struct options *options, const weft_cli_syntax *syntax,
-                        const weft_host *host) {
-    WEFT_CLI_TRY(measures_nothing("index", options, syntax));
-    if (options->from || options->compare || options->outputs.csv_file) {
-        return weft_cli_usage_error(syntax, "--index excludes --from, --compare and --csv");
+/** Machines side by side, of a folder or of several files. */
+static int lay_side_by_side(const struct options *options, const weft_cli_syntax *syntax,
+                            const weft_host *host) {
+    WEFT_CLI_TRY(measures_nothing(options->index ? "index" : "from", options, syntax));
+    if (options->compare || (options->index && options->from)) {
+        return weft_cli_usage_error(syntax, options->index
+                                                ? "--index excludes --from and --compare"
+                                                : "--compare is for one report of --from");
     }
-    json_t *index = NULL;
-    weft_status status = weft_bench_index_read(&index, options->index, host);
-    if (status == WEFT_OK && options->outputs.json_file) {
-        status = weft_bench_file_write(options->outputs.json_file, index, host);
+    const weft_bench_machines machines = {.folder = options->index,
+                                          .first = options->from,
+                                          .more = options->more,
+                                          .more_count = (uint32_t)options->more_count,
+                                          .baseline = options->baseline,
+                                          .outputs = &options->outputs};
+    return weft_bench_machines_run(&machines, syntax, host);
+}
+
+/** --model: decoders instead of cases. */
+static int time_models(const struct options *options, const weft_cli_syntax *syntax) {
+    const char *names[] = {"suite", "filter",          "lengths",        "from", "index",
+                           "csv",   "debug-slow-down", "write-expected", "html", "compare"};
+    const bool given[] = {options->suite != NULL,
+                          options->filter != NULL,
+                          options->lengths != NULL,
+                          options->from != NULL,
+                          options->index != NULL,
+                          options->outputs.csv_file != NULL,
+                          options->settings.slow_down > 0,
+                          options->settings.write_expected != NULL,
+                          options->outputs.html_file != NULL,
+                          options->compare != NULL};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (given[i]) {
+            return weft_cli_usage_error(syntax, "--model times decoders alone: it excludes --%s",
+                                        names[i]);
+        }
     }
-    if (status == WEFT_OK && options->outputs.html_file) {
-        status = weft_bench_index_page_write(options->outputs.html_file, index, host);
+    const weft_bench_decoders_settings settings = {
+        .common = options->settings.common,
+        .label = options->settings.label,
+        .prompt = options->prompt_tokens > 0 ? options->prompt_tokens : PROMPT_TOKENS,
+        .made = options->new_tokens > 0 ? options->new_tokens : NEW_TOKENS,
+        .rounds = options->settings.rounds,
+        .json_file = options->outputs.json_file};
+    return weft_bench_decoders_run(&settings, &options->models);
+}
+
+/** Of files that lie beside each other, and of what names a machine. */
+static int check_machines(const struct options *options, const weft_cli_syntax *syntax) {
+    if (options->more_count > 0 && !options->from) {
+        return weft_cli_usage_error(syntax, "unexpected argument '%s': only --from takes files",
+                                    options->more[0]);
     }
-    int code = weft_cli_exit_code_of_file(status);
-    if (code == WEFT_CLI_FINE) {
-        code = options->settings.common.json ? weft_cli_print_json(json_incref(index))
-                                             : weft_bench_index_print(index);
+    if (options->models.count == 0 && (options->prompt_tokens > 0 || options->new_tokens > 0)) {
+        return weft_cli_usage_error(syntax, "--%s is for --model",
+                                    options->prompt_tokens > 0 ? "prompt-tokens" : "new-tokens");
     }
-    json_decref(index);
-    return code;
+    if (options->baseline && !options->index && options->more_count == 0) {
+        return weft_cli_usage_error(syntax, "--baseline is for --index, and for --from with "
+                                            "several files");
+    }
+    if (options->settings.label && !weft_bench_label_fits(options->settings.label)) {
+        return weft_cli_usage_error(syntax,
+                                    "--label: expected " WEFT_BENCH_LABEL_RULE ", found '%.100s'",
+                                    options->settings.label);
+    }
+    return WEFT_CLI_FINE;
 }
 
 static int check_options(const struct options *options, const weft_cli_syntax *syntax) {
@@ -177,6 +237,12 @@ static int check_options(const struct options *options, const weft_cli_syntax *s
                                     "--rounds: expected a whole number from 1 to %d, found '%u'",
                                     WEFT_BENCH_MAX_ROUNDS, options->settings.rounds);
     }
+    if (options->settings.write_expected &&
+        options->settings.common.math != WEFT_MATH_REPRODUCIBLE) {
+        return weft_cli_usage_error(
+            syntax,
+            "--write-expected: only the bits of --math reproducible are the same everywhere");
+    }
     if (!options->compare && (options->outputs.fail_on_slower || options->outputs.noise_percent)) {
         return weft_cli_usage_error(syntax, "--%s is for --compare",
                                     options->outputs.fail_on_slower ? "fail-on-slower" : "noise");
@@ -185,30 +251,58 @@ static int check_options(const struct options *options, const weft_cli_syntax *s
 }
 
 /** Reads the file to compare with before anything is measured. */
-static int run(struct options *options, const weft_cli_syntax *syntax) {
-    const weft_host host = weft_cli_host(&options->settings.common);
-    WEFT_CLI_TRY(check_options(options, syntax));
-    if (options->index) {
-        return list_results(options, syntax, &host);
-    }
+static int run_cases(struct options *options, const weft_cli_syntax *syntax,
+                     const weft_host *host) {
     if (!options->from) {
         WEFT_CLI_TRY(read_scope(options, syntax));
     }
     json_t *before = NULL;
     if (options->compare) {
-        WEFT_CLI_TRY(read_report(&before, options->compare, &host));
+        WEFT_CLI_TRY(read_report(&before, options->compare, host));
     }
     options->outputs.before = before;
-    options->outputs.json = options->settings.common.json;
     options->outputs.measured = !options->from;
-    int code = options->from ? convert(options, syntax, &host) : measure(options, syntax);
+    int code = options->from ? convert(options, syntax, host) : measure(options, syntax);
     json_decref(before);
     return code;
 }
 
+static int run(struct options *options, const weft_cli_syntax *syntax) {
+    const weft_host host = weft_cli_host(&options->settings.common);
+    WEFT_CLI_TRY(check_options(options, syntax));
+    WEFT_CLI_TRY(check_machines(options, syntax));
+    options->outputs.json = options->settings.common.json;
+    if (options->models.count > 0) {
+        return time_models(options, syntax);
+    }
+    if (options->index || options->more_count > 0) {
+        return lay_side_by_side(options, syntax, &host);
+    }
+    return run_cases(options, syntax, &host);
+}
+
+static int parse_and_run(struct options *options, const weft_cli_syntax *syntax, int argc,
+                         char **argv) {
+    const char **files = calloc((size_t)argc + 1, sizeof *files);
+    if (!files) {
+        weft_cli_print(stderr, "weft: error: out of memory for the arguments\n");
+        return WEFT_CLI_FAILED;
+    }
+    int code;
+    if (weft_cli_parse(syntax, argc, argv, files, &code)) {
+        options->more = files;
+        options->settings.limit_ms = 1e3 * options->seconds;
+        if (options->settings.rounds == 0) {
+            options->settings.rounds = options->models.count > 0 ? MODEL_ROUNDS : CASE_ROUNDS;
+        }
+        code = run(options, syntax);
+    }
+    free((void *)files);
+    return code;
+}
+
 int weft_cli_bench(int argc, char **argv) {
-    struct options options = {
-        .seconds = 2, .settings.rounds = 2, .settings.time_cap = 120, .size = "full"};
+    struct options options = {.seconds = 2, .settings.time_cap = 120, .size = "full"};
     const weft_cli_option list[] = {
         {"suite", WEFT_CLI_TEXT, &options.suite,
          "ops|mixers|papers|fnet|fmm|flt|ski|spectra|models|decode|device",
@@ -224,7 +318,7 @@ int weft_cli_bench(int argc, char **argv) {
          "for S seconds (default 2)"},
         {"rounds", WEFT_CLI_COUNT, &options.settings.rounds, "N",
          "go through all cases N times (1 to 10), so that a disturbance of the machine shows in "
-         "the intervals; --seconds is for all N (default 2)"},
+         "the intervals; --seconds is for all N (default 2, with --model 5)"},
         {"time-cap", WEFT_CLI_COUNT, &options.settings.time_cap, "N",
          "leave out a case if 8 runs of it are expected to take longer than "
          "N seconds, judging by its times at shorter lengths (default 120)"},
@@ -236,11 +330,24 @@ int weft_cli_bench(int argc, char **argv) {
          "also write the rows to FILE, as comma-separated values"},
         {"html", WEFT_CLI_TEXT, &options.outputs.html_file, "FILE",
          "also write the report to FILE, as a page with plots"},
+        {"label", WEFT_CLI_TEXT, &options.settings.label, "TEXT",
+         "what to call this machine in the report, in up to 64 characters (default: nothing)"},
         {"from", WEFT_CLI_TEXT, &options.from, "FILE",
-         "measure nothing: use the report in FILE, which --out wrote"},
+         "measure nothing: use the report in FILE, which --out wrote; with more files behind it "
+         "put their times side by side, with ratios to those of the first and geometric means"},
         {"index", WEFT_CLI_TEXT, &options.index, "DIR",
          "measure nothing: list the reports and certificates in the folders of DIR, "
          "as Markdown, and with --html as a page with their rows beside each other"},
+        {"baseline", WEFT_CLI_TEXT, &options.baseline, "TEXT",
+         "with --index or several files: show times over those of the first machine or device with "
+         "TEXT in its name (default: the first file's, or of --index the one that shares most)"},
+        {"model", WEFT_CLI_LIST, &options.models, "DIR",
+         "time how fast this language model (a folder or a .gguf) reads a prompt and goes on, in "
+         "place of cases, as a table in Markdown; may be there several times"},
+        {"prompt-tokens", WEFT_CLI_COUNT, &options.prompt_tokens, "N",
+         "with --model: tokens that are read at once (default 512)"},
+        {"new-tokens", WEFT_CLI_COUNT, &options.new_tokens, "N",
+         "with --model: tokens that are read one after the other (default 128)"},
         {"compare", WEFT_CLI_TEXT, &options.compare, "FILE",
          "report rows that are slower or faster, beyond noise, than in FILE, "
          "which --out wrote; with --json print only this"},
@@ -260,19 +367,13 @@ int weft_cli_bench(int argc, char **argv) {
     };
     const weft_cli_syntax syntax = {
         .command = "bench",
-        .summary = "Times ops, mixers, whole models and a device's own limits, checks their "
-                   "results, and fits how time and memory grow with the length. --device all takes "
-                   "every usable device. Ctrl-C keeps finished cases.",
+        .positionals = "[FILE...]",
+        .positional_found = &options.more_count,
+        .summary =
+            "Times ops, mixers, whole models and a device's own limits, checks their "
+            "results, and fits how time and memory grow with the length. --device all takes "
+            "every usable device. Ctrl-C keeps finished cases. FILEs are further reports for "
+            "--from.",
         .options = list};
-    int code;
-    if (!weft_cli_parse(&syntax, argc, argv, NULL, &code)) {
-        return code;
-    }
-    options.settings.limit_ms = 1e3 * options.seconds;
-    if (options.settings.write_expected && options.settings.common.math != WEFT_MATH_REPRODUCIBLE) {
-        return weft_cli_usage_error(
-            &syntax,
-            "--write-expected: only the bits of --math reproducible are the same everywhere");
-    }
-    return run(&options, &syntax);
+    return parse_and_run(&options, &syntax, argc, argv);
 }

@@ -114,6 +114,8 @@ function showEnvironment() {
     const facts = [
         ["Build", program.build], ["Known bits", program.known_bits], ["Seed", String(made.seed)],
         ["Processor", system.cpu ? `${system.cpu}, ${system.cores} cores` : null], ["System", system.system],
+        ["Memory", isNumber(system.memory) ? bytes(system.memory) : null], ["Governor", system.governor],
+        ["Energy preference", system.energy_preference], ["Power plan", system.power_plan], ["Machine", system.label],
         ["Device", `${device.type}, Vulkan ${device.vulkan}, subgroups of ${device.subgroup_size}, fma by ${device.fma}`]
     ];
     byId("environment").append(...facts.filter(([, value]) => value).flatMap(

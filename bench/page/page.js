@@ -15,6 +15,7 @@ function showHead() {
     const modes = [...new Set(targets.map((target) => target.math).filter(Boolean))];
     const drivers = [...new Set(targets.map((target) => `${plain(target.device)}: ${target.driver}`))];
     byId("subline").textContent = [
+        environment.label ?? "",
         `Weft ${environment.weft ?? ""}`.trim(),
         modes.length ? `${listed(modes)} mode` : "",
         environment.started ? dateOf(environment.started) : "",
@@ -89,12 +90,14 @@ function showCounts() {
 
 function showEnvironment() {
     const facts = [
-        ["Weft", environment.weft], ["Started", environment.started && dateOf(environment.started)],
+        ["Machine", environment.label], ["Weft", environment.weft], ["Started", environment.started && dateOf(environment.started)],
         [
             "Processor",
             environment.cpu && `${environment.cpu}${environment.cores ? `, ${environment.cores} cores` : ""}`
         ],
-        ["System", environment.system], ["Sizes", environment.size], ["Seconds per case", environment.seconds]
+        ["System", environment.system], ["Memory", isNumber(environment.memory) ? bytes(environment.memory) : null],
+        ["Governor", environment.governor], ["Energy preference", environment.energy_preference],
+        ["Power plan", environment.power_plan], ["Sizes", environment.size], ["Seconds per case", environment.seconds]
     ];
     for (const device of environment.devices ?? []) {
         facts.push([

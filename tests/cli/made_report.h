@@ -43,6 +43,12 @@ static inline json_t *made_report(const char *device) {
         &error);
 }
 
+/** What its owner calls the machine, in place of an older report's nothing. */
+static inline void made_label(json_t *report, const char *label) {
+    json_t *environment = json_object_get(report, "environment");
+    assert_int_equal(json_object_set_new(environment, "label", json_string(label)), 0);
+}
+
 static inline json_t *made_rows(const json_t *report) {
     return json_object_get(report, "rows");
 }

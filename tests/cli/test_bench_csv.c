@@ -55,6 +55,7 @@ static const char *cell(char *const *names, char *const *cells, size_t count, co
 
 WEFT_TEST_ON_HOST(fields_are_in_their_columns, test) {
     json_t *report = made_report(MADE_DEVICE);
+    made_label(report, "laptop, \"A\"");
     made_time(report, "matmul", 2.0, 0.25);
     made_row(report, "long", "skipped", "too long");
     char *text = csv_of(test, report);
@@ -90,7 +91,8 @@ WEFT_TEST_ON_HOST(fields_are_in_their_columns, test) {
                                               {"output_sha256", MADE_DIGEST},
                                               {"verified_by", "float64"},
                                               {"verified_rel_l2", "1e-07"},
-                                              {"verified_reason", ""}};
+                                              {"verified_reason", ""},
+                                              {"label", "laptop, \"A\""}};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         assert_string_equal(cell(names, cells, count, expected[i][0]), expected[i][1]);
     }
@@ -120,7 +122,7 @@ WEFT_TEST_ON_HOST(no_field_is_left_out, test) {
     char *text = csv_of(test, report);
     char *at = text;
     char *names[MAX_CELLS];
-    assert_int_equal(read_line(&at, names), fields);
+    assert_int_equal(read_line(&at, names), fields + 1); /* the label is the machine's */
     free(text);
     json_decref(report);
 }

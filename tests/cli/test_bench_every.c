@@ -56,12 +56,12 @@ WEFT_TEST(every_family_of_models_runs) {
 WEFT_TEST(every_step_runs) {
     json_t *report = run_json("", "bench --suite decode --seconds 0.2 --lengths 64,128");
     size_t count = json_array_size(field(report, "rows"));
-    assert_int_equal(count, 2 * 7);
+    assert_int_equal(count, 2 * 9);
     for (size_t i = 0; i < count; i++) {
         const json_t *row = row_of(report, i);
         check_measured(row);
         assert_int_equal(json_integer_value(json_array_get(field(row, "shape"), 1)), 1);
     }
-    assert_int_equal(json_array_size(field(report, "fits")), 7);
+    assert_int_equal(json_array_size(field(report, "fits")), 9);
     json_decref(report);
 }

@@ -78,6 +78,8 @@ WEFT_TEST(the_command_lists_the_results_of_this_repository) {
     struct outcome outcome =
         expect_weft(0, "bench --index '%s' --html '%s'", WEFT_SOURCE_DIR "/bench/results", page);
     expect_part(&outcome, outcome.out, "| processor | fused |");
+    expect_part(&outcome, outcome.out, "## Machines");
+    expect_part(&outcome, outcome.out, "Times over those of ");
     expect_part(&outcome, outcome.out, "(lavapipe/mixers.json)");
     outcome_clear(&outcome);
     FILE *file = fopen(page, "r");
@@ -139,5 +141,5 @@ WEFT_TEST(what_is_no_result_is_refused) {
     char *absent = weft_test_absent("results");
     expect_refused(4, weft_test_text("bench --index '%s'", absent), "cannot list", NULL);
     expect_refused(2, "bench --index . --suite ops", "it excludes --suite", NULL);
-    expect_refused(2, "bench --index . --csv rows.csv", "--index excludes", NULL);
+    expect_refused(2, "bench --index . --compare a.json", "--index excludes", NULL);
 }

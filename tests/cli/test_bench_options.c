@@ -110,3 +110,34 @@ TEST(wrong_usage_is_refused, runs) {
     expect_refused(2, "bench --fail-on-slower", "--fail-on-slower is for --compare", NULL);
     expect_refused(2, "bench --noise 5", "--noise is for --compare", NULL);
 }
+
+/* README's lines, in their order, with the least work: each file that one reads is there by then. */
+WEFT_TEST(the_lines_of_readme_run_one_after_the_other) {
+    static const char start[] = "$ weft bench ";
+    char *folder = weft_test_folder();
+    size_t size = 0;
+    uint32_t ran = 0;
+    bool compared = false;
+    char *text = (char *)weft_test_read(WEFT_SOURCE_DIR "/README.md", &size);
+    char *save = NULL;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        if (strncmp(line, start, sizeof start - 1) != 0 || strstr(line, "--model")) {
+            continue;
+        }
+        line[strcspn(line, "#")] = '\0';
+        const char *arguments = line + sizeof start - 1 - strlen("bench ");
+        const char *least = strstr(line, "--from") ? ""
+                                                   : "--suite ops --size smallest --seconds 0.05 "
+                                                     "--rounds 1 --no-limits";
+        struct outcome outcome = run_weft(weft_test_text("cd '%s' &&", folder),
+                                          weft_test_text("%s %s", arguments, least));
+        if (outcome.exit_code != 0) {
+            fail_msg("%s: %s", line, outcome.err);
+        }
+        compared = compared || strstr(line, "--compare");
+        ran++;
+        outcome_clear(&outcome);
+    }
+    assert_true(compared && ran >= 3);
+    free(text);
+}

@@ -97,6 +97,47 @@ WEFT_TEST_ON_HOST(text_of_a_report_adds_no_markup, test) {
     json_decref(plain);
 }
 
+/* An index whose machine has this label, and one entry that is not linked. */
+static json_t *index_with(const char *label) {
+    json_t *index =
+        json_pack("{s:[{s:s, s:s, s:n, s:i}], s:[{s:i, s:s, s:s}], s:[{s:s, s:n, s:s, s:s, s:s, "
+                  "s:s, s:i}], s:[], s:i, "
+                  "s:[]}",
+                  "machines", "name", label, "label", label, "cpu", "cores", 8, "columns",
+                  "machine", 0, "device", "a device", "driver", "1", "entries", "file", label,
+                  "href", "device", "a device", "driver", "1", "type", "software", "math", "fast",
+                  "column", 0, "cases", "baseline", 0, "ratios");
+    assert_non_null(index);
+    return index;
+}
+
+static char *index_page_of(const json_t *index, const weft_host *host) {
+    char *path = weft_test_path(weft_test_folder(), "index.html");
+    size_t size = 0;
+    assert_ok(weft_bench_index_page_write(path, index, host));
+    return (char *)weft_test_read(path, &size);
+}
+
+WEFT_TEST_ON_HOST(the_index_has_strangers_labels_as_they_are, test) {
+    json_t *plain = index_with("laptop A");
+    json_t *nasty = index_with(NASTY);
+    char *plain_page = index_page_of(plain, &test->host);
+    char *nasty_page = index_page_of(nasty, &test->host);
+    json_t *found = element_of(nasty_page, "weft-report");
+    assert_true(json_equal(found, nasty));
+    json_decref(found);
+    assert_int_equal(count_of(plain_page, "<script"), count_of(nasty_page, "<script"));
+    assert_int_equal(count_of(plain_page, "<!--"), count_of(nasty_page, "<!--"));
+    assert_int_equal(count_of(plain_page, "<img"), count_of(nasty_page, "<img"));
+    assert_int_equal(count_of(plain_page, "{{"), 0);
+    assert_int_equal(count_of(nasty_page, "{{"), 3); /* the label's own */
+    assert_non_null(strstr(plain_page, "Permission is hereby granted, free of charge"));
+    free(nasty_page);
+    free(plain_page);
+    json_decref(nasty);
+    json_decref(plain);
+}
+
 /* A "<!--" or "</script" in a script would end it, or keep it from ending. */
 WEFT_TEST(scripts_and_style_may_be_embedded) {
     size_t scripts = 0;

@@ -2,29 +2,12 @@
 /* weft-test: one device */
 /* weft generate, on a small model of bytes. */
 #include "cli/harmless.h"
-#include "support_model.h"
 
 #define POSITIONS 150
 #define FNET      WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 #define NO_BYTES  WEFT_SOURCE_DIR "/tests/data/models/transformer_rms_causal_lm_tied"
 
-static int make_model(void **state) {
-    struct weft_test_model *model = calloc(1, sizeof *model);
-    assert_non_null(model);
-    weft_test_model_begin(model);
-    weft_test_model_write_bytes(model, POSITIONS);
-    *state = model;
-    return 0;
-}
-
-static int remove_model(void **state) {
-    struct weft_test_model *model = *state;
-    weft_test_model_end(model);
-    free(model);
-    return 0;
-}
-
-#define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_model *f, make_model, remove_model)
+#include "cli/bytes_model.h"
 
 /* The object of "generate FOLDER options --json". */
 static json_t *generate(const struct weft_test_model *model, const char *options) {

@@ -54,6 +54,50 @@ WEFT_TEST(rows_are_those_that_were_measured) {
     interrupt(arguments, check_rows);
 }
 
+/* ---- bench --model ---- */
+
+enum { SPEED_ROUNDS = 3 };
+
+/* Models in their order, each with the rounds that were finished: of all but the last one all. */
+static void check_speeds(const struct run *whole, const struct run *run) {
+    json_t *all = report_of(whole);
+    json_t *report = report_of(run);
+    const json_t *decoders = part(report, "decoders");
+    const size_t count = json_array_size(decoders);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *decoder = json_array_get(decoders, i);
+        const json_t *other = json_array_get(part(all, "decoders"), i);
+        assert_true(json_equal(part(decoder, "model"), part(other, "model")));
+        for (size_t k = 0; k < 2; k++) {
+            const json_t *test = json_array_get(part(decoder, "tests"), k);
+            const size_t rounds = json_array_size(part(test, "rounds_ms"));
+            assert_true(rounds == SPEED_ROUNDS ||
+                        (was_stopped(run) && i + 1 == count && rounds < SPEED_ROUNDS));
+            assert_true(json_is_number(part(test, "tokens_per_s")) == (rounds > 0));
+        }
+    }
+    assert_true(was_stopped(run) || count == 2);
+    if (!decoders) { /* stopped before there was one */
+        assert_true(was_stopped(run));
+        assert_int_equal(weft_test_entries(run->folder), 0);
+    } else {
+        json_t *file = json_load_file(weft_test_path(run->folder, "speeds.json"), 0, NULL);
+        assert_true(json_equal(file, report));
+        json_decref(file);
+    }
+    json_decref(all);
+    json_decref(report);
+}
+
+PLACE_TEST(speeds_are_of_rounds_that_were_finished, place) {
+    const char *model = write_tiny_model(place->folder, "model", &causal);
+    const char *const arguments[] = {"bench",       "--model",         model, "--model",
+                                     model,         "--prompt-tokens", "5",   "--new-tokens",
+                                     "4",           "--rounds",        "3",   "--out",
+                                     "speeds.json", "--json",          NULL};
+    interrupt(arguments, check_speeds);
+}
+
 /* ---- certify ---- */
 
 /* Record and page, or neither. */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a record of weft certify, as a submission's form and in a folder of results. Whatever is not refused adds up. (That its roots are
- * those of this version needs the cases, and is tested by cli.certify.)
+ * Any bytes as a record of weft certify, as a submission's form, in a folder of results and, twice, as two machines side by side. Whatever is not
+ * refused adds up. (That its roots are those of this version needs the cases, and is tested by cli.certify.)
  */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "bench/index.h"
+#include "bench/ratios.h"
+#include "bench/side.h"
 #include "certify/consistent.h"
 #include "certify/form.h"
 #include "core/formats/json.h"
@@ -66,6 +68,32 @@ static void check(const json_t *record, const weft_host *host) {
     json_decref(findings.list);
 }
 
+/* Means are of some cases, and belong to a column. */
+static void expect_ratios(json_t *index, const weft_host *host) {
+    fuzz_expect(weft_bench_ratios_add(index, weft_bench_usual_baseline(index), host) == WEFT_OK);
+    size_t i;
+    json_t *mean;
+    json_array_foreach(json_object_get(index, "ratios"), i, mean) {
+        fuzz_expect(json_real_value(json_object_get(mean, "ratio")) > 0.0);
+        fuzz_expect(whole(mean, "cases") > 0);
+        fuzz_expect(whole(mean, "column") <
+                    (json_int_t)json_array_size(json_object_get(index, "columns")));
+    }
+    fuzz_expect(weft_bench_side_csv_write("/dev/null", index, host) == WEFT_OK);
+}
+
+static void read_twice(const char *path, const weft_host *host) {
+    const char *const paths[] = {path, path};
+    json_t *index = NULL;
+    const weft_status status = weft_bench_index_read_files(&index, paths, 2, host);
+    fuzz_expect((status == WEFT_OK) == (index != NULL));
+    if (index) {
+        fuzz_expect(json_array_size(json_object_get(index, "machines")) == 2);
+        expect_ratios(index, host);
+    }
+    json_decref(index);
+}
+
 static void read_folder(const uint8_t *data, size_t size, const weft_host *host) {
     char path[4096];
     json_t *index = NULL;
@@ -78,6 +106,7 @@ static void read_folder(const uint8_t *data, size_t size, const weft_host *host)
     const weft_status status = weft_bench_index_read(&index, fuzz_folder(), host);
     fuzz_expect((status == WEFT_OK) == (index != NULL));
     json_decref(index);
+    read_twice(path, host);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

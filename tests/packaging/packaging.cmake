@@ -69,6 +69,14 @@ if(Python_EXECUTABLE AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_NAM
     set_tests_properties(packaging.older_glibc PROPERTIES LABELS packaging)
 endif()
 
+# The profile for the Phoronix Test Suite installs, and finds times in what the command writes.
+if(Python_EXECUTABLE AND TARGET weft-cli AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_CROSSCOMPILING AND NOT WEFT_SANITIZE AND
+   WEFT_HAVE_LLVM)
+    weft_add_host_test(packaging.phoronix LABELS packaging
+        COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/packaging/phoronix.py"
+                "${PROJECT_SOURCE_DIR}/packaging/phoronix/weft-1.0.0" "$<TARGET_FILE:weft-cli>" "${PROJECT_VERSION}" "${weft_stage}/phoronix")
+endif()
+
 # What is carried to a machine with a GPU does its work there.
 if("lavapipe-8" IN_LIST weft_drivers AND TARGET weft-cli AND NOT WEFT_SANITIZE)
     weft_add_device_test(packaging.kit DRIVERS lavapipe-8 LABELS packaging

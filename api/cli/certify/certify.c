@@ -5,6 +5,7 @@
 
 #include "bench/fields.h"
 #include "bench/file.h"
+#include "bench/label.h"
 #include "bench/page.h"
 #include "certify/bits.h"
 #include "certify/check.h"
@@ -21,6 +22,7 @@ typedef struct certify_options {
     const char *out;
     const char *html;
     const char *check;
+    const char *label;
     double seconds;
     uint32_t seed;
 } certify_options;
@@ -158,7 +160,7 @@ static int finish(maker *made) {
     WEFT_CLI_TRY(note(made, "bits", bits));
     WEFT_CLI_TRY(note(made, "program", weft_certify_program_json(&made->job)));
     WEFT_CLI_TRY(note(made, "made", weft_certify_made_json(&made->job, made->environment.started)));
-    WEFT_CLI_TRY(note(made, "system", weft_certify_system_json(&made->environment)));
+    WEFT_CLI_TRY(note(made, "system", weft_bench_environment_json(&made->environment)));
     WEFT_CLI_TRY(note(made, "summary", weft_certify_summary_json(made->record)));
     return weft_certify_seal(made->record)
                ? WEFT_CLI_FINE
@@ -294,6 +296,7 @@ static int certify(const certify_options *options) {
     maker made = {
         .job = {.common = options->common, .seconds = options->seconds, .seed = options->seed},
         .environment = weft_bench_environment_now()};
+    made.environment.label = options->label;
     made.job.host = weft_cli_host(&made.job.common);
     const int code = make(&made, options);
     for (int i = 0; i < BITS_MODES; i++) {
@@ -320,6 +323,8 @@ int weft_cli_certify(int argc, char **argv) {
          "of the order of the cases behind those that execute every kernel (default 1)"},
         {"check-submission", WEFT_CLI_TEXT, &options.check, "FILE",
          "instead say whether a record fits, with every reason against it: exit code 1 if not"},
+        {"label", WEFT_CLI_TEXT, &options.label, "TEXT",
+         "what to call this machine in the record, in up to 64 characters (default: nothing)"},
         {"device", WEFT_CLI_TEXT, &options.common.device, "SEL",
          "which device: an index or part of a name (see weft devices)"},
         {"no-cache", WEFT_CLI_FLAG, &options.common.no_cache, NULL,
@@ -340,6 +345,10 @@ int weft_cli_certify(int argc, char **argv) {
     int code = WEFT_CLI_FINE;
     if (!weft_cli_parse(&syntax, argc, argv, NULL, &code)) {
         return code;
+    }
+    if (options.label && !weft_bench_label_fits(options.label)) {
+        return weft_cli_usage_error(
+            &syntax, "--label: expected " WEFT_BENCH_LABEL_RULE ", found '%.100s'", options.label);
     }
     return options.check ? weft_certify_check_file(options.check, &options.common)
                          : certify(&options);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/fields.h"
+#include "bench/label.h"
 #include "core/formats/json.h"
 #include "core/hash.h"
 #include "core/try.h"
@@ -236,7 +237,17 @@ static void check_claims(weft_certify_findings *findings, const json_t *record) 
     }
 }
 
+/* Others see it beside their own machines. */
+static void check_label(weft_certify_findings *findings, const json_t *record) {
+    const json_t *label = json_object_get(json_object_get(record, "system"), "label");
+    if (label && !json_is_null(label) &&
+        !(json_is_string(label) && weft_bench_label_fits(json_string_value(label)))) {
+        weft_certify_refuse_value(findings, "system.label", label, WEFT_BENCH_LABEL_RULE);
+    }
+}
+
 void weft_certify_check_consistent(weft_certify_findings *findings, const json_t *record) {
+    check_label(findings, record);
     check_bits(findings, record);
     check_models(findings, record);
     check_minute(findings, record);

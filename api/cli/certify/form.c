@@ -7,7 +7,12 @@
 
 enum kind { END = 0, TEXT, WHOLE, REAL, FLAG, HASH, LIST, OBJECT };
 
-enum presence { MUST = 0, OR_NULL, MAY }; /* be there; or be null; or be left out */
+enum presence {
+    MUST = 0,
+    OR_NULL,
+    MAY,
+    MAY_OR_NULL
+}; /* be there; or be null; or be left out; either */
 
 struct field {
     const char *name;
@@ -24,7 +29,15 @@ static const struct field made[] = {{"started", TEXT, MUST},
                                     {"seed", WHOLE, MUST},
                                     {0}};
 static const struct field system_fields[] = {
-    {"cpu", TEXT, OR_NULL}, {"cores", WHOLE, MUST}, {"system", TEXT, OR_NULL}, {0}};
+    {"cpu", TEXT, OR_NULL},
+    {"cores", WHOLE, MUST},
+    {"system", TEXT, OR_NULL},
+    {"label", TEXT, MAY_OR_NULL}, /* this and the next ones are not in older records */
+    {"memory", WHOLE, MAY_OR_NULL},
+    {"governor", TEXT, MAY_OR_NULL},
+    {"energy_preference", TEXT, MAY_OR_NULL},
+    {"power_plan", TEXT, MAY_OR_NULL},
+    {0}};
 static const struct field device[] = {{"name", TEXT, MUST},
                                       {"type", TEXT, MUST},
                                       {"driver", TEXT, MUST},
@@ -165,13 +178,15 @@ static void check_fields(weft_certify_findings *findings, const char *path, cons
     char at[WEFT_CERTIFY_TEXT_SIZE];
     for (const struct field *field = fields; field->kind != END; field++) {
         const json_t *value = json_object_get(object, field->name);
-        if ((!value && field->presence == MAY) ||
-            (json_is_null(value) && field->presence == OR_NULL) || is_of_kind(value, field->kind)) {
+        const bool may_be_null = field->presence == OR_NULL || field->presence == MAY_OR_NULL;
+        const bool may_lack = field->presence == MAY || field->presence == MAY_OR_NULL;
+        if ((!value && may_lack) || (json_is_null(value) && may_be_null) ||
+            is_of_kind(value, field->kind)) {
             continue;
         }
         weft_certify_refuse_value(findings, weft_certify_text(at, "%.160s%.60s", path, field->name),
                                   value, "%s%s", kind_name(field->kind),
-                                  field->presence == OR_NULL ? " or null" : "");
+                                  may_be_null ? " or null" : "");
     }
     const char *name = NULL;
     json_t *value = NULL;

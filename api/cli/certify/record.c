@@ -39,11 +39,6 @@ json_t *weft_certify_made_json(const weft_certify_job *job, const char *started)
                      (int)job->seed);
 }
 
-json_t *weft_certify_system_json(const weft_bench_environment *environment) {
-    return json_pack("{s:o, s:i, s:o}", "cpu", text_or_null(environment->cpu), "cores",
-                     (int)environment->cores, "system", text_or_null(environment->system));
-}
-
 json_t *weft_certify_device_json(const weft_device_info *info) {
     json_t *device = weft_cli_device_json(info);
     json_object_del(device, "uuid");

@@ -18,7 +18,6 @@ const char *weft_certify_section(uint32_t index);
 json_t *weft_certify_program_json(const weft_certify_job *job);
 /** When it was made, and how much time was given. */
 json_t *weft_certify_made_json(const weft_certify_job *job, const char *started);
-json_t *weft_certify_system_json(const weft_bench_environment *environment);
 /** What `weft devices` says of it, but for the identity of the single device. */
 json_t *weft_certify_device_json(const weft_device_info *info);
 /** A moment, with the load by others since the one before. */
