@@ -66,6 +66,7 @@ static weft_status make_buffers(timing *self) {
 
 static const char *kept_as(const weft_plan_info *plan) {
     return 2 * plan->int8_weight_bytes > plan->weight_bytes     ? "int8"
+           : 2 * plan->block_weight_bytes > plan->weight_bytes  ? "blocks"
            : 2 * plan->f16_weight_bytes > plan->weight_bytes    ? "f16"
            : 2 * plan->narrow_weight_bytes > plan->weight_bytes ? "16 bits"
                                                                 : "f32";

@@ -37,7 +37,7 @@ typedef struct weft_bench_decoder {
     char architecture[64];
     uint64_t parameters;
     uint64_t weight_bytes; /* as they are kept on the device */
-    const char *weights;   /* how most of them are: "f32", "f16", "16 bits" or "int8" */
+    const char *weights;   /* how most of them are: "f32", "f16", "16 bits", "int8" or "blocks" */
     weft_decoding decoding;
     weft_device_info device;
     weft_math math;

@@ -270,13 +270,19 @@ static void print_plan(const inspect_state *state) {
                    weft_cli_bytes(info->arena_bytes, arena), (unsigned long long)info->arena_bytes,
                    weft_cli_bytes(info->arena_lower_bound, bound), arena_ratio(state));
     weft_cli_print(stdout, "  weights %s", weft_cli_bytes(info->weight_bytes, weights));
-    if (info->f16_weight_bytes > 0) {
-        weft_cli_print(stdout, ", of these f16 %s",
-                       weft_cli_bytes(info->f16_weight_bytes, weights));
-    }
-    if (info->narrow_weight_bytes > 0) {
-        weft_cli_print(stdout, ", of these in 16 bits as given %s",
-                       weft_cli_bytes(info->narrow_weight_bytes, weights));
+    const struct {
+        const char *what;
+        uint64_t bytes;
+    } kinds[] = {{"f16", info->f16_weight_bytes},
+                 {"in 16 bits as given",
+                  info->narrow_weight_bytes - info->int8_weight_bytes - info->block_weight_bytes},
+                 {"int8", info->int8_weight_bytes},
+                 {"in blocks", info->block_weight_bytes}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (kinds[i].bytes > 0) {
+            weft_cli_print(stdout, ", of these %s %s", kinds[i].what,
+                           weft_cli_bytes(kinds[i].bytes, weights));
+        }
     }
     weft_cli_print(stdout, "\n");
     weft_cli_print(stdout, "  %.3f GFLOP a run\n", info->flops * 1e-9);

@@ -139,13 +139,15 @@ static json_t *plan_json(const weft_plan *plan) {
         return NULL;
     }
     return json_pack(
-        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "compile_ms",
+        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "compile_ms",
         weft_cli_json_real(info.compile_ms), "arena_bytes", (json_int_t)info.arena_bytes,
         "arena_lower_bound", (json_int_t)info.arena_lower_bound, "weight_bytes",
         (json_int_t)info.weight_bytes, "f16_weight_bytes", (json_int_t)info.f16_weight_bytes,
-        "narrow_weight_bytes", (json_int_t)info.narrow_weight_bytes, "dispatches",
-        (json_int_t)info.dispatches, "barriers", (json_int_t)info.barriers, "submissions",
-        (json_int_t)info.submissions, "flops", weft_cli_json_real(info.flops));
+        "narrow_weight_bytes", (json_int_t)info.narrow_weight_bytes, "int8_weight_bytes",
+        (json_int_t)info.int8_weight_bytes, "block_weight_bytes",
+        (json_int_t)info.block_weight_bytes, "dispatches", (json_int_t)info.dispatches, "barriers",
+        (json_int_t)info.barriers, "submissions", (json_int_t)info.submissions, "flops",
+        weft_cli_json_real(info.flops));
 }
 
 json_t *weft_cli_session_json(const weft_cli_session *session, const weft_plan *plan) {

@@ -172,6 +172,7 @@ static void sum_up(weft_plan *plan) {
             plan->info.f16_weight_bytes += storage->half == WEFT_HALF_SCALED ? storage->bytes : 0;
             plan->info.narrow_weight_bytes += storage->half > WEFT_HALF_SCALED ? storage->bytes : 0;
             plan->info.int8_weight_bytes += storage->half == WEFT_HALF_I8 ? storage->bytes : 0;
+            plan->info.block_weight_bytes += storage->half >= WEFT_HALF_BLOCKS ? storage->bytes : 0;
         }
     }
     for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {

@@ -84,7 +84,7 @@ static weft_weight *weight_of(struct weft_test_graph *f, struct matrix *m, bool 
 
 struct outcome {
     float *numbers;
-    uint64_t weight_bytes;
+    uint64_t weight_bytes, block_bytes;
 };
 
 static struct outcome run(struct weft_test_run *r, weft_tensor y, size_t count) {
@@ -94,6 +94,8 @@ static struct outcome run(struct weft_test_run *r, weft_tensor y, size_t count) 
     weft_plan *plan = weft_test_plan(r, NULL);
     assert_ok(weft_plan_get_info(plan, &info));
     outcome.weight_bytes = info.weight_bytes;
+    outcome.block_bytes = info.block_weight_bytes;
+    assert_int_equal(info.narrow_weight_bytes, info.block_weight_bytes);
     weft_test_run_plan(r, plan);
     weft_plan_destroy(&plan);
     return outcome;
@@ -133,6 +135,8 @@ static void compare_products(struct weft_test_graph *f, struct matrix *m, uint32
     struct outcome found = multiply(f, m, rows, true);
     const size_t count = (size_t)rows * m->rows;
     expect_same(&found, &expected, count, "a product", m);
+    assert_int_equal(expected.block_bytes, 0);
+    assert_int_equal(found.block_bytes, found.weight_bytes);
     /* Panels are whole; what is no wider than they are takes half or a third of f32's. */
     if (m->rows % 64 == 0) {
         assert_true(found.weight_bytes * 5 < expected.weight_bytes * 2);

@@ -347,8 +347,9 @@ typedef struct weft_plan_info {
     uint64_t arena_lower_bound;
     uint64_t weight_bytes;     /**< device memory of the weights it uses, shared with other plans */
     uint64_t f16_weight_bytes; /**< of these, the bytes rounded to f16 (weft_weight_storage) */
-    uint64_t narrow_weight_bytes; /**< and those kept in 16 bits or a byte each (weft_stored) */
-    uint64_t int8_weight_bytes;   /**< of these, the bytes and their scales */
+    uint64_t narrow_weight_bytes; /**< and those kept in fewer than 32 bits each, as given */
+    uint64_t int8_weight_bytes;   /**< of these, bytes with their scales (weft_stored) */
+    uint64_t block_weight_bytes;  /**< of these, blocks of codes with their scales (GGUF files) */
     uint32_t dispatches;
     uint32_t barriers;
     /** Dispatches, and the parts of those that are cut: see weft_plan_params.part_ms */
