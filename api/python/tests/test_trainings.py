@@ -183,7 +183,7 @@ def tables_of_the_page():
     page = (ROOT / "docs" / "results.md").read_text("utf-8")
     command = r"^\$ python3 api/examples/train/(\w+)\.py api/examples/train/results/(\S+\.jsonl)(.*) --table\n```\n\n"
     for script, file, options, table in re.findall(command + r"((?:\|.*\n)+)", page, flags=re.M):
-        fields = {"task": {"text_positions": "text", "text_order": "order", "text_masked": "masked", "points": "points"}.get(script)}
+        fields = {"task": {"text_positions": "text"}.get(script, script.removeprefix("text_"))}
         if script == "mixing":
             length = re.search(r"--length (\d+)", options)
             fields = {"task": re.search(r"--task (\S+)", options)[1], "length": int(length[1]) if length else 128}
@@ -197,8 +197,8 @@ def never_learns(rows, file):
         return min(validation) >= 0.95 * rows[0]["chance"]
     if rows[0]["task"] != "text":
         return max(validation) <= rows[0]["chance"] + (1 - rows[0]["chance"]) / 20
-    alone = [row["validation"] for row in trials.matching(trials.read(RESULTS / file), model=text_positions.ALONE, seed=0)]
-    return rows[0]["model"] != text_positions.ALONE and min(validation) >= min(alone)
+    alone = trials.matching(trials.read(RESULTS / file), model=text_positions.ALONE, seed=0)
+    return rows[0]["model"] != text_positions.ALONE and min(validation) >= min(row["validation"] for row in alone)
 
 
 def test_every_training_is_on_the_page_and_what_does_not_learn_says_so():
@@ -208,8 +208,9 @@ def test_every_training_is_on_the_page_and_what_does_not_learn_says_so():
             rows = trials.matching(trials.read(RESULTS / file), model=name, **fields)
             assert ("does not learn" in line) == never_learns(rows, file), (fields, name)
             found.add((file, *fields.values(), name))
-    assert found == {(path.name, *(row[field] for field in ("task", "length") if field in row), row["model"])
-                     for path in RESULTS.glob("*.jsonl") if path.name != "reruns.jsonl" for row in trials.read(path)}
+    recorded = {path.name: trials.read(path) for path in RESULTS.glob("*.jsonl") if path.name != "reruns.jsonl"}
+    assert found == {(file, *(row[field] for field in ("task", "length") if field in row), row["model"])
+                     for file, rows in recorded.items() for row in rows}
 
 
 def test_claims_say_what_does_not_learn():
@@ -315,7 +316,6 @@ def test_folders_of_fnets_siblings_compute_what_was_trained(name, tmp_path):
 @pytest.mark.parametrize("name", list(points.MODELS))
 def test_folders_for_clouds_compute_what_was_trained(name, tmp_path):
     import torch
-
     import weft_models
     torch.manual_seed(3)
     model = weft_models.Model(points.config_of(name))
