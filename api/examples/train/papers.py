@@ -3,7 +3,7 @@
 
     papers.py RESULTS BENCH --table
 
-RESULTS is the folder of the files of mixing.py, text_positions.py and text_order.py, BENCH that of `weft bench`'s. A line of
+RESULTS is the folder of the files of mixing.py, points.py and text_….py, BENCH that of `weft bench`'s. A line of
 claims.jsonl is a claim: a paper, its table or figure, a mixer that is "better" or "worse" than another, or "equal", by how
 much and at what size. `here` are the places to look at; without one the claim is not tried. What is said of a place:
 
@@ -24,10 +24,12 @@ import pathlib
 import statistics
 
 import mixing
+import points
 import text_positions
 import trials
 
 CLAIMS = pathlib.Path(__file__).with_name("claims.jsonl")
+MEASURES = {"text": (text_positions.BITS, " bits"), "points": (points.ERROR, "")}
 RUNS = 3  # fewer say nothing about the least and the largest
 
 
@@ -41,7 +43,7 @@ class Found:
     """What is known here of one mixer: its values, from worse to better, whether it learns, and the words for both."""
 
     def __init__(self, values, measure, unit, slack=0.0, enough=True, learns=True):
-        self.enough, self.learns, self.text = enough, learns, "–"
+        self.enough, self.learns, self.text = enough, learns, "not trained"
         self.values = measure.sorted([value * (1 + sign * slack) for value in values for sign in (-1, 1)])
         if values:
             ends = sorted({measure.text(value) for value in values}, key=float)
@@ -64,16 +66,15 @@ def of_bench(folder, place, name):
 def of_trainings(folder, place, name):
     """The runs of a model that count."""
     fields = {field: place[field] for field in ("task", "length") if field in place}
-    rows = trials.matching(trials.read(folder / place["results"]), model=place[name], **fields)
-    on_text = place["task"] == "text"
-    measure = text_positions.BITS if on_text else trials.RIGHT
-    runs = trials.counted(rows, measure)
+    records = trials.read(folder / place["results"])
+    measure, unit = MEASURES.get(place["task"], (trials.RIGHT, " %"))
+    runs = trials.counted(trials.matching(records, model=place[name], **fields), measure)
     if "bucket" in place:
         values = [row["bits"][place["bucket"]] for row in runs]
     else:
         values = measure.of(runs)
-    learns = bool(runs) and (on_text or mixing.learns(runs))
-    return Found(values, measure, " bits" if on_text else " %", enough=len(values) >= RUNS, learns=learns or not runs), measure
+    learns = {"text": text_positions.learner(records), "points": points.learns}.get(place["task"], mixing.learns)
+    return Found(values, measure, unit, enough=len(values) >= RUNS, learns=not runs or learns(runs)), measure
 
 
 def verdict(sign, mixer, than, measure):
@@ -106,7 +107,7 @@ def where_of(place):
         first, last = text_positions.BUCKETS[place["bucket"]]
         return f"text, bytes {first} … {last - 1}"
     words = {"text": "text, bytes 1 … 255", "order": "how a text was shuffled", "masked": "masked bytes of a text",
-             "copy-fixed": f"copy, words of one length, {place.get('length')} tokens"}
+             "points": "energy of charges in space", "copy-fixed": f"copy, words of one length, {place.get('length')} tokens"}
     return words.get(place["task"], f"{place['task']}, {place.get('length')} tokens")
 
 

@@ -5,7 +5,7 @@ says nothing about it.
     text_order.py RESULTS.jsonl CACHE [--model NAME …] [--seeds K] [--steps S]
     text_order.py RESULTS.jsonl --table
 
-Each window of 256 bytes is left as it is, or its bytes are shuffled within blocks of 4, within blocks of 32, or all: these
+Each window of 64 bytes is left as it is, or its bytes are shuffled within blocks of 4, within blocks of 16, or all: these
 are the four labels. Chance is 25 %. A model is judged on held-out windows, each with all four labels, in the same orders as
 all others, by Weft on the model folder that was just written. Half of the held-out blocks choose the learning rate
 (trials.py), the others are the test. A row of RESULTS.jsonl is one training. CACHE is what data_text.py reads.
@@ -19,8 +19,8 @@ import numpy as np
 import mixing
 import trials
 
-LENGTH, TEST_SEED, TOKENS_PER_STEP = 256, 7, 2048
-BLOCKS = (1, 4, 32, LENGTH)
+LENGTH, TEST_SEED, TOKENS_PER_STEP = 64, 7, 2048
+BLOCKS = (1, 4, 16, LENGTH)
 CHANCE = 1 / len(BLOCKS)
 SIZES = {"hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 128}
 HEADS = {**SIZES, "num_attention_heads": 2, "position_embedding": "sinusoidal"}
@@ -30,13 +30,14 @@ GTU = {**SIZES, "expand_ratio": 1, "gtu_norm": True, "feed_forward": "mlp"}
 # The widths of the feed-forward parts make the parameters equal.
 MODELS = {
     **{name: config for name, config in mixing.with_heads(HEADS).items() if name not in mixing.CAUSAL_ONLY},
-    "FNet": {**SIZES, "num_hidden_layers": 3, "intermediate_size": 106},
+    "FNet": {**SIZES, "num_hidden_layers": 3, "intermediate_size": 138},
     "FLT": {"model_type": "flt", **RANDOM, "position_embedding": "none", "position_features": 16},
     "Spectraformer, OPRF-ORF": {"model_type": "spectraformer", **RANDOM, "component": "optimal", "weight_matrix": "orf"},
     "TNN": {"model_type": "tnn", **GTU, "rpe_size": 32, "decay": "fixed", "gamma": 0.999, "intermediate_size": 118},
     "FD-TNN": {"model_type": "fd-tnn", **GTU, "rpe_size": 32, "rpe_act": "gelu", "fd_input": "cosine",
                "intermediate_size": 102},
     "SKI-TNN": {"model_type": "ski-tnn", **GTU, "ski_points": 32, "ski_taps": 7, "gamma": 0.99, "intermediate_size": 123},
+    "SKI-TNN, 1 tap": {"model_type": "ski-tnn", **GTU, "ski_points": 32, "ski_taps": 1, "gamma": 0.99, "intermediate_size": 126},
 }
 
 
@@ -101,7 +102,7 @@ def table(rows):
     """Markdown: a line for each model."""
     def of_each(i):
         return lambda runs: f"{100 * np.mean([row['of each'][i] for row in runs]):.0f}"
-    names = ("as it is", "blocks of 4", "blocks of 32", "all")
+    names = ("as it is", "blocks of 4", "blocks of 16", "all")
     return trials.table_of(rows, MODELS, trials.RIGHT, mixing.learns, [(name, of_each(i)) for i, name in enumerate(names)])
 
 

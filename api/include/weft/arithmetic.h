@@ -17,7 +17,10 @@ extern "C" {
 
 /* ---- functions of one element ---- */
 
-/** Functions of f32, unless they say otherwise. Those of weft_activation are not repeated here. */
+/**
+ * Functions of f32, unless they say otherwise. Those of weft_activation are not repeated here. At an infinity softsign, quick GELU and
+ * Mish have their limits (1 and -1; 0 at -infinity), where the formulas as they are written have none.
+ */
 typedef enum weft_unary {
     WEFT_UNARY_NEG = 0, /**< also of i32 */
     WEFT_UNARY_ABS,     /**< also of i32; of -2^31 itself */

@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT / "api" / "examples" / "train"))
 import data_mixing  # noqa: E402
 import mixing  # noqa: E402
 import papers  # noqa: E402
+import points  # noqa: E402
+import reruns  # noqa: E402
 import text_masked  # noqa: E402
 import text_order  # noqa: E402
 import text_positions  # noqa: E402
@@ -35,7 +37,7 @@ MAIN = {
     "Spectraformer": {"Table 3", "Table 4", "Table 5", "Table 6"},
 }
 FILES = {"mixing": mixing.MODELS, "text-positions": text_positions.MODELS, "text-order": text_order.MODELS,
-         "text-masked": text_masked.MODELS}
+         "text-masked": text_masked.MODELS, "points": points.MODELS}
 
 
 # --- choosing and counting -----------------------------------------------------------------------
@@ -84,6 +86,12 @@ def test_one_more_run_is_within_the_interval_nine_times_in_ten():
         assert abs(np.mean(within) - 0.9) < 0.02
 
 
+def test_runs_with_other_threads_and_other_vectors_are_where_the_tables_say():
+    again = trials.read(RESULTS / "reruns.jsonl")
+    assert len(again) >= 3 and {row["threads"] for row in again} >= {1, 2} and {row["vectors"] for row in again} >= {"AVX2"}
+    assert all(reruns.line_of(row, RESULTS)[-1] == "yes" for row in again)
+
+
 # --- tasks ---------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("name, length", [("copy", 128), ("copy-fixed", 128), ("restore", 128), ("recall", 32)])
@@ -116,7 +124,7 @@ def test_words_to_copy_have_drawn_lengths():
 
 
 def test_texts_are_shuffled_within_blocks_alone():
-    windows = np.arange(256).reshape(1, 256)
+    windows = np.arange(text_order.LENGTH).reshape(1, -1)
     tokens, labels = text_order.every_order(windows)
     assert list(labels) == [0, 1, 2, 3] and (np.sort(tokens) == windows).all()
     for shuffled, block in zip(tokens, text_order.BLOCKS):
@@ -170,6 +178,50 @@ def test_six_claims_are_seen_and_each_opposite_has_a_paragraph():
             assert f"**{claim['mixer']} and {claim['than']}** ({claim['paper']}, {', '.join(claim['where'])})" in page, claim
 
 
+def tables_of_the_page():
+    """(file of results, {"task", "length"}, {model: its line}) of every table of trainings."""
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    command = r"^\$ python3 api/examples/train/(\w+)\.py api/examples/train/results/(\S+\.jsonl)(.*) --table\n```\n\n"
+    for script, file, options, table in re.findall(command + r"((?:\|.*\n)+)", page, flags=re.M):
+        fields = {"task": {"text_positions": "text"}.get(script, script.removeprefix("text_"))}
+        if script == "mixing":
+            length = re.search(r"--length (\d+)", options)
+            fields = {"task": re.search(r"--task (\S+)", options)[1], "length": int(length[1]) if length else 128}
+        yield file, fields, {line.split("|")[1].strip(): line for line in table.splitlines()[2:]}
+
+
+def never_learns(rows, file):
+    """Whether no rate that was tried brought seed 0 beyond what needs no mixing; rows are those of one model."""
+    validation = [row["validation"] for row in trials.matching(rows, seed=0)]
+    if rows[0]["task"] == "points":
+        return min(validation) >= 0.95 * rows[0]["chance"]
+    if rows[0]["task"] != "text":
+        return max(validation) <= rows[0]["chance"] + (1 - rows[0]["chance"]) / 20
+    alone = trials.matching(trials.read(RESULTS / file), model=text_positions.ALONE, seed=0)
+    return rows[0]["model"] != text_positions.ALONE and min(validation) >= min(row["validation"] for row in alone)
+
+
+def test_every_training_is_on_the_page_and_what_does_not_learn_says_so():
+    found = set()
+    for file, fields, lines in tables_of_the_page():
+        for name, line in lines.items():
+            rows = trials.matching(trials.read(RESULTS / file), model=name, **fields)
+            assert ("does not learn" in line) == never_learns(rows, file), (fields, name)
+            found.add((file, *fields.values(), name))
+    recorded = {path.name: trials.read(path) for path in RESULTS.glob("*.jsonl") if path.name != "reruns.jsonl"}
+    assert found == {(file, *(row[field] for field in ("task", "length") if field in row), row["model"])
+                     for file, rows in recorded.items() for row in rows}
+
+
+def test_claims_say_what_does_not_learn():
+    for place in (place for claim in papers.read_claims() for place in claim["here"] if "results" in place):
+        fields = {field: place[field] for field in ("task", "length") if field in place}
+        for side in ("mixer", "than"):
+            rows = trials.matching(trials.read(RESULTS / place["results"]), model=place[side], **fields)
+            found, _ = papers.of_trainings(RESULTS, place, side)
+            assert ("does not learn" in found.text) == (bool(rows) and never_learns(rows, place["results"])), place
+
+
 # --- what is trained -----------------------------------------------------------------------------
 
 @needs_torch
@@ -216,6 +268,12 @@ def test_folders_of_trainings_compute_what_was_trained(name, tmp_path):
 
 
 @needs_torch
+def test_models_that_say_an_order_are_as_large_as_each_other():
+    counts = {name: sum(value.numel() for value in text_order.make_model(name)[0].parameters()) for name in text_order.MODELS}
+    assert max(counts.values()) < 1.05 * min(counts.values()), counts
+
+
+@needs_torch
 @pytest.mark.parametrize("task", ["copy", "restore"])
 def test_every_mixer_can_be_made_and_is_as_large_as_the_others(task):
     task = data_mixing.TASKS[task](128)
@@ -252,6 +310,22 @@ def test_folders_of_fnets_siblings_compute_what_was_trained(name, tmp_path):
     model, save = text_masked.make_model(name)
     save(tmp_path)
     compare(model, tmp_path, np.random.default_rng(1).integers(0, 257, (2, text_masked.LENGTH)))
+
+
+@needs_torch
+@pytest.mark.parametrize("name", list(points.MODELS))
+def test_folders_for_clouds_compute_what_was_trained(name, tmp_path):
+    import torch
+    import weft_models
+    torch.manual_seed(3)
+    model = weft_models.Model(points.config_of(name))
+    weft_models.save_model(tmp_path, model, points.config_of(name))
+    charges, positions, targets = points.data_points.Data().sample(np.random.default_rng(1), points.CLOUDS)
+    with torch.no_grad():
+        outputs = model.eval()(*(torch.from_numpy(part) for part in points.inputs_of(name, charges, positions))).numpy()[:, 0]
+    found, = points.errors_by_weft(tmp_path, name, [(charges, positions, targets)])
+    assert abs(found - np.sqrt(np.mean((outputs - targets) ** 2))) < 1e-3
+    assert not np.allclose(outputs[0], outputs[1:])
 
 
 def compare(model, folder, tokens):

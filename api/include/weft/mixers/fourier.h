@@ -14,8 +14,9 @@ extern "C" {
  * tokens with Fourier transforms", 2022, equation (3). There is no mask: padding changes the result, so n is the exact
  * length.
  *
- * Implementations: "fft" (VkFFT, real input) and "matrix" (C_n X C_d - S_n X S_d with precomputed cosine and sine
- * matrices). Reproducible mode chooses by shape alone; fast mode measures both once and remembers the faster.
+ * Implementations: "fft" (VkFFT, real input), "matrix" (C_n X C_d - S_n X S_d with precomputed cosine and sine matrices) and
+ * "fft_matrix" (the channels by VkFFT, the tokens by matrices). Reproducible mode chooses by shape alone; fast mode measures
+ * them once and remembers the fastest.
  */
 WEFT_API weft_status weft_graph_fourier(weft_tensor *out, weft_graph *graph, weft_tensor x);
 
