@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "kernels/attention/repeat.h"
 #include "lower/cut.h"
+#include "lower/divisor.h"
 #include "mixers/band.h"
 #include "mixers/one_pass.h"
 #include "mixers/qkv.h"
@@ -127,7 +128,8 @@ static uint32_t lower_repeated(struct weft_lowering *lowering, const struct weft
         lowering, attention_repeat, weft_grid_of_items(count), .bind = {.x = x, .result = result},
         .push = {.count = (uint32_t)count,
                  .width = q->dim[2] / params->heads,
-                 .group = q->dim[2] / k->dim[2]});
+                 WEFT_INVERSE(width, q->dim[2] / params->heads),
+                 WEFT_INVERSE(shared, q->dim[2] / k->dim[2] * (q->dim[2] / params->heads))});
     dispatch->bytes = 8.0 * (double)count;
     return result;
 }

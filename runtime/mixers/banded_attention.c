@@ -11,6 +11,7 @@
 #include "kernels/banded_attention/step.h"
 #include "kernels/banded_attention/step_lanes.h"
 #include "kernels/banded_attention/step_unrolled.h"
+#include "lower/divisor.h"
 #include "mixers/band.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
@@ -152,13 +153,19 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
     params.half_width = before < n ? before : n - 1;
     weft_lower_band(lowering, node, &params);
     const uint64_t count = (uint64_t)shape->dim[0] * kept * d;
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, banded_attention_prompt, weft_grid_of_items(count),
-        .bind = {.k = weft_lower_value(lowering, node->input[1]),
-                 .v = weft_lower_value(lowering, node->input[2]),
-                 .position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
-                 .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE])},
-        .push = {.count = (uint32_t)count, .n = n, .d = d, .kept = kept, .before = before});
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, banded_attention_prompt, weft_grid_of_items(count),
+                   .bind = {.k = weft_lower_value(lowering, node->input[1]),
+                            .v = weft_lower_value(lowering, node->input[2]),
+                            .position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
+                            .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE])},
+                   .push = {.count = (uint32_t)count,
+                            .n = n,
+                            .d = d,
+                            .kept = kept,
+                            .before = before,
+                            WEFT_INVERSE(d, d),
+                            WEFT_INVERSE(kept, kept)});
     dispatch->bytes = 16.0 * (double)count;
     return weft_lower_status(lowering);
 }

@@ -10,6 +10,7 @@
 #include "kernels/conv/finish.h"
 #include "kernels/conv/patches.h"
 #include "lower/cut.h"
+#include "lower/divisor.h"
 #include "mixers/conv_lowering.h"
 #include "ops/matmul.h"
 
@@ -202,14 +203,19 @@ uint32_t weft_conv_lower_patches(struct weft_lowering *lowering, const struct we
         return c->x;
     }
     const uint32_t patches = weft_lower_scratch(lowering, count * sizeof(float));
-    struct weft_dispatch *dispatch = WEFT_LOWER(lowering, conv_patches, weft_grid_of_items(count),
-                                                .bind = {.x = c->x, .result = patches},
-                                                .push = {.count = (uint32_t)count,
-                                                         .windows = (uint32_t)windows,
-                                                         .first = (uint32_t)first,
-                                                         WEFT_WINDOWS_PUSH(w),
-                                                         .terms = (uint32_t)weft_conv_terms(c)},
-                                                .constant = {.as_rows = as_rows});
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, conv_patches, weft_grid_of_items(count), .bind = {.x = c->x, .result = patches},
+        .push = {.count = (uint32_t)count,
+                 .windows = (uint32_t)windows,
+                 .first = (uint32_t)first,
+                 WEFT_WINDOWS_PUSH(w),
+                 .terms = (uint32_t)weft_conv_terms(c),
+                 WEFT_INVERSE(windows, (uint32_t)windows),
+                 WEFT_INVERSE(columns, w->counts[1]),
+                 WEFT_INVERSE(window_height, w->sizes[0]),
+                 WEFT_INVERSE(window_width, w->sizes[1]),
+                 WEFT_INVERSE(terms, (uint32_t)weft_conv_terms(c))},
+        .constant = {.as_rows = as_rows});
     dispatch->bytes = 8.0 * (double)count;
     return patches;
 }
@@ -276,7 +282,8 @@ static void lower_finish(struct weft_lowering *lowering, const struct weft_conv 
         .bind = {.bias = c->bias, .result = c->result},
         .push = {.count = (uint32_t)count,
                  .channels = c->groups * c->outputs,
-                 .size = (uint32_t)weft_windows_count(&c->windows)},
+                 WEFT_INVERSE(channels, c->groups * c->outputs),
+                 WEFT_INVERSE(size, (uint32_t)weft_windows_count(&c->windows))},
         .constant = {.activation = (int32_t)c->activation, .has_bias = c->bias != WEFT_NO_STORAGE});
     dispatch->bytes = 8.0 * (double)count;
 }

@@ -5,6 +5,7 @@
 #include "core/given.h"
 #include "core/try.h"
 #include "kernels/conv1d/conv1d.h"
+#include "lower/divisor.h"
 #include "lower/lowering.h"
 #include "mixers/step.h"
 #include "ops/mask.h"
@@ -95,7 +96,10 @@ static void lower_filter(struct weft_lowering *lowering, const struct weft_node 
                             .before = filter->before,
                             .ring = taps > 1 ? taps - 1 : 1,
                             .weight_channel = is_constant ? 1 : taps,
-                            .weight_tap = is_constant ? shape->dim[2] : 1},
+                            .weight_tap = is_constant ? shape->dim[2] : 1,
+                            WEFT_INVERSE(n, shape->dim[1]),
+                            WEFT_INVERSE(d, shape->dim[2]),
+                            WEFT_INVERSE(ring, taps > 1 ? taps - 1 : 1)},
                    .constant = {.state = filter->state, .has_bias = bias != WEFT_NO_STORAGE});
     dispatch->flops = 2.0 * taps * (double)count;
     dispatch->bytes = 8.0 * (double)count;

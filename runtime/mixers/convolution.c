@@ -10,6 +10,7 @@
 #include "kernels/convolution/shared.h"
 #include "kernels/convolution/shared_lanes.h"
 #include "kernels/convolution/shared_wide.h"
+#include "lower/divisor.h"
 #include "lower/variant.h"
 #include "mixers/vkfft/fft_lowering.h"
 
@@ -88,14 +89,16 @@ static void lower_pad(struct weft_lowering *lowering, const struct weft_convolut
                             .padded_length = convolution->length,
                             .first_row = slab->first,
                             .sequence_length = convolution->shape.dim[1],
-                            .channels = convolution->shape.dim[2]});
+                            .channels = convolution->shape.dim[2],
+                            WEFT_INVERSE(channels, convolution->shape.dim[2])});
     dispatch->bytes = 8.0 * slab->count * convolution->length;
 }
 
 static void lower_multiply(struct weft_lowering *lowering,
                            const struct weft_convolution *convolution, const struct slab *slab) {
     const uint32_t bins = weft_convolution_bins(convolution->length);
-    const uint32_t kernels = convolution->kernels;
+    const uint32_t kernels =
+        convolution->kernels ? convolution->kernels : convolution->shape.dim[2];
     const uint64_t count = (uint64_t)slab->count * bins;
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, convolution_multiply, weft_grid_of_items(count),
@@ -103,7 +106,9 @@ static void lower_multiply(struct weft_lowering *lowering,
                    .push = {.count = (uint32_t)count,
                             .bins = bins,
                             .first_row = slab->first,
-                            .kernels = kernels ? kernels : convolution->shape.dim[2]});
+                            .kernels = kernels,
+                            WEFT_INVERSE(bins, bins),
+                            WEFT_INVERSE(kernels, kernels)});
     dispatch->flops = 6.0 * (double)count;
     dispatch->bytes = 24.0 * (double)count;
 }
@@ -118,7 +123,8 @@ static void lower_crop(struct weft_lowering *lowering, const struct weft_convolu
                             .padded_length = convolution->length,
                             .first_row = slab->first,
                             .sequence_length = n,
-                            .channels = convolution->shape.dim[2]});
+                            .channels = convolution->shape.dim[2],
+                            WEFT_INVERSE(channels, convolution->shape.dim[2])});
     dispatch->bytes = 8.0 * slab->count * n;
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/convolution/rows.h"
 #include "kernels/convolution/spectra.h"
 #include "kernels/convolution/spread.h"
+#include "lower/divisor.h"
 #include "mixers/convolution.h"
 #include "mixers/vkfft/vkfft_unit.h"
 
@@ -27,7 +28,10 @@ void weft_lower_spread(struct weft_lowering *lowering, uint32_t rows, uint32_t r
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, convolution_spread, weft_grid_of_items(count),
                    .bind = {.rows = rows, .result = result},
-                   .push = {.count = (uint32_t)count, .channels = channels});
+                   .push = {.count = (uint32_t)count,
+                            .channels = channels,
+                            .row = 2 * bins,
+                            WEFT_INVERSE(channels, channels)});
     dispatch->bytes = 8.0 * (double)count;
 }
 

@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "kernels/cosformer/features.h"
 #include "kernels/cosformer/features_lanes.h"
+#include "lower/divisor.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
@@ -169,7 +170,10 @@ static uint32_t lower_features(struct weft_lowering *lowering, const struct weft
         .push = {.count = (uint32_t)count,
                  .positions = is_step ? params->length : shape->dim[1],
                  .channels = shape->dim[2],
-                 .width = shape->dim[2] / params->heads},
+                 .width = shape->dim[2] / params->heads,
+                 WEFT_INVERSE(positions, is_step ? params->length : shape->dim[1]),
+                 WEFT_INVERSE(channels, shape->dim[2]),
+                 WEFT_INVERSE(width, shape->dim[2] / params->heads)},
         .constant = {.is_step = is_step});
     dispatch->flops = 2.0 * (double)count;
     dispatch->bytes = 12.0 * (double)count;

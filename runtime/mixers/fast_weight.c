@@ -24,6 +24,7 @@
 #include "kernels/fast_weight/update.h"
 #include "kernels/fast_weight/update_lanes.h"
 #include "kernels/fast_weight/update_tiled.h"
+#include "lower/divisor.h"
 #include "lower/variant.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
@@ -421,7 +422,10 @@ static void lower_step_sums(struct weft_lowering *lowering, const struct rule *r
                             .heads = rule->heads,
                             .features = rule->features,
                             .values = rule->values,
-                            .stride = step->stride},
+                            .stride = step->stride,
+                            WEFT_INVERSE(features, rule->features),
+                            WEFT_INVERSE(values, rule->values),
+                            WEFT_INVERSE(size, (uint32_t)(items / heads))},
                    .constant = {.by_rows = by_rows});
     dispatch->flops = 2.0 * (double)items;
     dispatch->bytes = 8.0 * (double)items;

@@ -4,6 +4,7 @@
 #include "kernels/random_features/channel_balance.h"
 #include "kernels/random_features/channel_scale.h"
 #include "kernels/random_features/channel_squares.h"
+#include "lower/divisor.h"
 
 /** One of the two: the storage, and its squares [batch · heads · chunks, width]. */
 struct side {
@@ -61,11 +62,13 @@ static uint64_t elements_of(const struct weft_balance *b, const struct side *sid
 static void lower_scaled(struct weft_lowering *lowering, const struct weft_balance *b,
                          const struct side *side, uint32_t factors, uint32_t result) {
     const uint64_t count = elements_of(b, side);
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, random_features_channel_scale, weft_grid_of_items(count),
-        .bind = {.x = side->x, .factors = factors, .result = result},
-        .push = {
-            .count = (uint32_t)count, .tokens = side->tokens, .channels = b->heads * b->width});
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, random_features_channel_scale, weft_grid_of_items(count),
+                   .bind = {.x = side->x, .factors = factors, .result = result},
+                   .push = {.count = (uint32_t)count,
+                            .channels = b->heads * b->width,
+                            WEFT_INVERSE(channels, b->heads * b->width),
+                            WEFT_INVERSE(sequence, side->tokens * b->heads * b->width)});
     dispatch->flops = (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }

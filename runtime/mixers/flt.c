@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "kernels/flt/features.h"
 #include "kernels/flt/features_lanes.h"
+#include "lower/divisor.h"
 #include "mixers/feature_rows.h"
 #include "ops/row.h"
 
@@ -177,7 +178,10 @@ static weft_status flt_features_lower(struct weft_lowering *lowering,
                                      .position_batch = batched ? x.dim[1] * l : 0,
                                      .frequency_head = frequencies.rank == 3 ? r * l : 0,
                                      .weight_head = weights_of_heads ? r : 0,
-                                     .scale = params->scale},
+                                     .scale = params->scale,
+                                     WEFT_INVERSE(heads, params->heads),
+                                     WEFT_INVERSE(tokens, x.dim[1]),
+                                     WEFT_INVERSE(items, width + r)},
                             .constant = {.keys = params->side == WEFT_FLT_KEY,
                                          .has_positions = positions,
                                          .has_phases = node->input[PHASES] != 0});

@@ -15,6 +15,7 @@
 #include "kernels/fourier/fold.h"
 #include "kernels/fourier/unfold.h"
 #include "kernels/fourier/unfold_lanes.h"
+#include "lower/divisor.h"
 #include "mixers/fourier_lanes.h"
 #include "mixers/vkfft/fft_lowering.h"
 #include "ops/matmul.h"
@@ -62,6 +63,7 @@ static weft_status lower_unfold(struct weft_lowering *lowering, const struct wef
                  .epsilon = row.epsilon,
                  .sequence_length = shape->dim[1],
                  .half_columns = half.columns,
+                 WEFT_INVERSE(sequence_length, shape->dim[1]),
                  .stride = half.stride},
         .constant = {.has_residual = row.has_residual, .has_norm = row.has_norm, .kept = row.kept});
     weft_row_finish(dispatch, &row);
@@ -254,7 +256,10 @@ static uint32_t lower_folded(struct weft_lowering *lowering, const struct foldin
                             .columns = folding->columns,
                             .width = spectra.width,
                             .points = folding->points,
-                            .padded_columns = folding->padded});
+                            .padded_columns = folding->padded,
+                            WEFT_INVERSE(batch, folding->batch),
+                            WEFT_INVERSE(width, spectra.width),
+                            WEFT_INVERSE(padded_columns, folding->padded)});
     dispatch->flops = 2.0 * (double)count;
     dispatch->bytes = 24.0 * (double)count;
     return folded;

@@ -3,6 +3,7 @@
 #include "kernels/linear_attention/prompt.h"
 #include "kernels/linear_attention/step.h"
 #include "kernels/linear_attention/step_sums.h"
+#include "lower/divisor.h"
 #include "mixers/linear_attention.h"
 #include "mixers/step.h"
 
@@ -33,7 +34,9 @@ static void lower_sums(struct weft_lowering *lowering, const struct weft_linear_
                  .features = a->features,
                  .values = a->values,
                  .stride = a->stride,
-                 .offset = a->offset},
+                 .offset = a->offset,
+                 WEFT_INVERSE(values, a->values),
+                 WEFT_INVERSE(size, (uint32_t)(items / heads))},
         .constant = {.by_rows = by_rows});
     dispatch->flops = 2.0 * (double)(heads * sums);
     dispatch->bytes = 8.0 * (double)items;

@@ -10,6 +10,7 @@
 #include "core/math/portable_math.h"
 #include "core/try.h"
 #include "kernels/rope/rope.h"
+#include "lower/divisor.h"
 #include "lower/lowering.h"
 
 enum { X, POSITIONS, FACTORS, INPUTS };
@@ -214,7 +215,8 @@ static weft_status rope_lower(struct weft_lowering *lowering, const struct weft_
     const uint32_t d = shape->dim[shape->rank - 1];
     const uint32_t width = d / params->heads;
     const uint64_t rows = weft_shape_elements(*shape) / d;
-    const uint64_t count = rows * params->heads * (width - params->width / 2);
+    const uint32_t items = width - params->width / 2; /* of a head */
+    const uint64_t count = rows * params->heads * items;
     const bool has_positions = weft_node_has_input(node, POSITIONS);
     if (!weft_lower_countable(lowering, (double)weft_shape_elements(*shape), "elements")) {
         return weft_lower_status(lowering);
@@ -232,7 +234,12 @@ static weft_status rope_lower(struct weft_lowering *lowering, const struct weft_
                  .rotated = params->width,
                  .n = shape->dim[shape->rank - 2],
                  .rows = (uint32_t)(rows / shape->dim[0]),
-                 .offset = params->offset},
+                 .offset = params->offset,
+                 .items = items,
+                 WEFT_INVERSE(items, items),
+                 WEFT_INVERSE(heads, params->heads),
+                 WEFT_INVERSE(n, shape->dim[shape->rank - 2]),
+                 WEFT_INVERSE(rows, (uint32_t)(rows / shape->dim[0]))},
         .constant = {.interleaved = params->interleaved,
                      .positions = has_positions
                                       ? weft_node_shape(lowering->graph, node, POSITIONS)->rank

@@ -21,6 +21,7 @@
 #include "kernels/ski/interpolate_lanes.h"
 #include "kernels/ski/kernel.h"
 #include "kernels/ski/project.h"
+#include "lower/divisor.h"
 #include "lower/lowering.h"
 
 struct weft_ski_toeplitz_node {
@@ -262,10 +263,10 @@ static uint32_t lower_kernel(struct weft_lowering *lowering, struct ski *ski, ui
     uint32_t table =
         weft_lower_table(lowering, key, lags * sizeof(struct warped_lag), fill_lags, ski);
     uint32_t result = weft_lower_scratch(lowering, lags * ski->d * sizeof(float));
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, ski_kernel, weft_grid_of_items(lags * ski->d),
-                   .bind = {.rpe = rpe, .lags = table, .result = result},
-                   .push = {.count = (uint32_t)(lags * ski->d), .d = ski->d});
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, ski_kernel, weft_grid_of_items(lags * ski->d),
+        .bind = {.rpe = rpe, .lags = table, .result = result},
+        .push = {.count = (uint32_t)(lags * ski->d), .d = ski->d, WEFT_INVERSE(d, ski->d)});
     double count = (double)lags * ski->d;
     dispatch->flops = 3.0 * count;
     dispatch->bytes = 4.0 * count + 4.0 * (2.0 * ski->steps + 1.0) * ski->d;

@@ -14,6 +14,7 @@
 #include "kernels/spe/apply.h"
 #include "kernels/spe/convolve.h"
 #include "kernels/spe/waves.h"
+#include "lower/divisor.h"
 #include "lower/prepared.h"
 #include "ops/matmul.h"
 
@@ -204,7 +205,8 @@ static uint32_t lower_waves(struct weft_lowering *lowering, const struct codes *
         lowering, spe_waves, weft_grid_of_items(count),
         .bind = {.frequencies = frequencies, .gains = gains, .phases = phases, .result = waves},
         .push = {.count = (uint32_t)count,
-                 .channel_frequencies = codes->channels * codes->frequencies},
+                 .channel_frequencies = codes->channels * codes->frequencies,
+                 WEFT_INVERSE(channel_frequencies, codes->channels * codes->frequencies)},
         .constant = {.has_phases = phases != WEFT_NO_STORAGE});
     dispatch->flops = 80.0 * (double)count;
     dispatch->bytes = 8.0 * (double)count;

@@ -18,6 +18,7 @@
 #include "kernels/structured_projection/hadamard_wide.h"
 #include "kernels/structured_projection/multiply.h"
 #include "kernels/structured_projection/pad.h"
+#include "lower/divisor.h"
 #include "mixers/convolution.h"
 
 enum { X = 0, DIAGONALS = 1, PERMUTATION = 2, INPUTS = 3 };
@@ -344,7 +345,8 @@ static weft_status lower_circulant(struct weft_lowering *lowering, const struct 
                                      .size = l.width,
                                      .blocks = l.structure.blocks,
                                      .features = l.features,
-                                     .scale = l.structure.scale * l.scale});
+                                     .scale = l.structure.scale * l.scale,
+                                     WEFT_INVERSE(size, l.width)});
     dispatch->flops = 2.0 * (double)l.rows * l.structure.blocks * l.width * l.width;
     dispatch->bytes = 4.0 * (double)l.rows * ((double)l.width + l.features);
     return weft_lower_status(lowering);
@@ -382,7 +384,8 @@ static void lower_pad(const struct lowered *l, const struct padding *padding, ui
                             .first_row = padding->first,
                             .row_step = padding->step,
                             .continued = padding->continued,
-                            .scale = padding->scale});
+                            .scale = padding->scale,
+                            WEFT_INVERSE(padded_length, padding->length)});
     dispatch->flops = (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }
@@ -431,7 +434,11 @@ static void lower_multiply(const struct lowered *l, const struct slabs *slabs) {
     struct weft_dispatch *dispatch = WEFT_LOWER(
         l->lowering, structured_projection_multiply, weft_grid_of_items(count),
         .bind = {.rows = slabs->spectrum, .blocks = slabs->kernels, .result = slabs->products},
-        .push = {.count = (uint32_t)count, .bins = bins, .blocks = l->structure.blocks});
+        .push = {.count = (uint32_t)count,
+                 .bins = bins,
+                 .blocks = l->structure.blocks,
+                 WEFT_INVERSE(bins, bins),
+                 WEFT_INVERSE(blocks, l->structure.blocks)});
     dispatch->flops = 6.0 * (double)count;
     dispatch->bytes = 16.0 * (double)count;
 }
@@ -447,7 +454,9 @@ static void lower_cut(const struct lowered *l, const struct slabs *slabs, uint32
                  .padded_length = slabs->length,
                  .features = l->features,
                  .first_row = first,
-                 .scale = l->structure.scale * l->scale});
+                 .scale = l->structure.scale * l->scale,
+                 WEFT_INVERSE(features, l->features),
+                 WEFT_INVERSE(size, l->width)});
     dispatch->flops = 2.0 * (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }

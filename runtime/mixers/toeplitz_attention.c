@@ -15,6 +15,7 @@
 #include "kernels/toeplitz_attention/outer.h"
 #include "kernels/toeplitz_attention/tiled.h"
 #include "kernels/toeplitz_attention/weights.h"
+#include "lower/divisor.h"
 #include "lower/variant.h"
 #include "mixers/convolution.h"
 #include "mixers/linear_attention.h"
@@ -273,7 +274,11 @@ static uint32_t lower_outer(const struct lowered *l, uint32_t tokens, uint32_t c
                             .features = l->features,
                             .values = l->values,
                             .tokens = tokens,
-                            .n = l->n});
+                            .n = l->n,
+                            WEFT_INVERSE(heads, l->heads),
+                            WEFT_INVERSE(columns, l->values + 1),
+                            WEFT_INVERSE(features, l->features),
+                            WEFT_INVERSE(tokens, tokens)});
     dispatch->flops = (double)count;
     dispatch->bytes = 4.0 * (double)count;
     return products;

@@ -13,6 +13,7 @@
 #include "kernels/toeplitz_fd/response.h"
 #include "kernels/toeplitz_fd/shared_spectrum.h"
 #include "kernels/toeplitz_fd/taps.h"
+#include "lower/divisor.h"
 #include "lower/prepared.h"
 #include "mixers/convolution.h"
 
@@ -73,8 +74,10 @@ static void lower_causal(struct weft_lowering *lowering, const struct response *
     const uint64_t count = (uint64_t)response->channels * response->length;
     struct weft_dispatch *dispatch = WEFT_LOWER(
         lowering, toeplitz_fd_causal, weft_grid_of_items(count), .bind = {.kernel = kernel},
-        .push = {
-            .count = (uint32_t)count, .kernel_length = response->length, .scale = response->scale});
+        .push = {.count = (uint32_t)count,
+                 .kernel_length = response->length,
+                 .scale = response->scale,
+                 WEFT_INVERSE(kernel_length, response->length)});
     dispatch->bytes = 8.0 * (double)count;
 }
 

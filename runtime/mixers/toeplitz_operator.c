@@ -12,6 +12,7 @@
 #include "kernels/toeplitz/direct_lanes.h"
 #include "kernels/toeplitz/shared_spectrum.h"
 #include "kernels/toeplitz/shared_spectrum_wide.h"
+#include "lower/divisor.h"
 #include "lower/prepared.h"
 
 /* ---- coefficients ---- */
@@ -84,7 +85,8 @@ static void lower_decay(struct weft_lowering *lowering, const struct kernel *ker
                    .push = {.count = (uint32_t)count,
                             .channels = kernel->channels,
                             .first_lag = kernel->params.causal ? 0 : 1 - (int32_t)kernel->params.n,
-                            .lag_zero = kernel->zero});
+                            .lag_zero = kernel->zero,
+                            WEFT_INVERSE(channels, kernel->channels)});
     dispatch->flops = 60.0 * (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }

@@ -3,6 +3,7 @@
  * The causal Toeplitz operator one token at a time, with the bits of its definition. The state has the tokens so far,
  * [m, d] of each sequence for coefficients of m lags.
  */
+#include "lower/divisor.h"
 #include "mixers/toeplitz_operator.h"
 
 #include "core/given.h"
@@ -68,7 +69,8 @@ static void lower_prompt(struct weft_lowering *lowering, const struct weft_node 
                             .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE])},
                    .push = {.count = (uint32_t)count,
                             .kept = shape->dim[1] * shape->dim[2],
-                            .size = reach * shape->dim[2]});
+                            .size = reach * shape->dim[2],
+                            WEFT_INVERSE(kept, shape->dim[1] * shape->dim[2])});
     dispatch->bytes = 8.0 * (double)count;
 }
 

@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "kernels/fourier/prepare.h"
 #include "lower/cut.h"
+#include "lower/divisor.h"
 #include "mixers/convolution.h"
 #include "ops/matmul.h"
 
@@ -201,7 +202,8 @@ static uint32_t lower_prepared(struct weft_lowering *lowering, const struct tran
         .push = {.count = (uint32_t)count,
                  .bins = t->from / 2,
                  .real = t->op == &weft_op_irfft ? t->n : 0,
-                 .factor = (float)(1.0 / t->n)});
+                 .factor = (float)(1.0 / t->n),
+                 WEFT_INVERSE(bins, t->from / 2)});
     dispatch->bytes = 16.0 * (double)count;
     return result;
 }

@@ -9,6 +9,7 @@
 #include "kernels/norm/batch_norm.h"
 #include "kernels/norm/batch_norm_lanes.h"
 #include "lower/cut.h"
+#include "lower/divisor.h"
 #include "ops/around_axis.h"
 #include "ops/row.h"
 
@@ -104,7 +105,9 @@ static weft_status batch_norm_lower(struct weft_lowering *lowering, const struct
         .push = {.count = (uint32_t)count,
                  .inner = (uint32_t)channels.inner,
                  .channels = channels.extent,
-                 .epsilon = params->epsilon},
+                 .epsilon = params->epsilon,
+                 WEFT_INVERSE(inner, (uint32_t)channels.inner),
+                 WEFT_INVERSE(channels, channels.extent)},
         .constant = {.has_gamma = node->input[3] != 0, .has_beta = node->input[4] != 0});
     dispatch->flops = 20.0 * (double)count; /* with the square root's */
     dispatch->bytes = 8.0 * (double)count;

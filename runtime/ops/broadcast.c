@@ -68,6 +68,9 @@ struct weft_broadcast weft_broadcast_of(const weft_graph *graph, const struct we
     }
     result.axes =
         result.axes ? result.axes : 1; /* of one element, which is the first of all operands */
+    for (uint32_t axis = 0; axis < WEFT_MAX_RANK; axis++) {
+        result.divisor[axis] = weft_divisor_of(result.extent[axis]);
+    }
     return result;
 }
 

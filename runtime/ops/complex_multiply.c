@@ -6,6 +6,7 @@
 #include "core/try.h"
 #include "kernels/elementwise/complex_multiply.h"
 #include "lower/cut.h"
+#include "lower/divisor.h"
 
 enum { A, B };
 
@@ -55,7 +56,9 @@ static weft_status lower(struct weft_lowering *lowering, const struct weft_node 
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, elementwise_complex_multiply, weft_grid_of_items(count),
                    .bind = {.a = a, .b = b, .result = result},
-                   .push = {.count = (uint32_t)count, .b_count = (uint32_t)b_count});
+                   .push = {.count = (uint32_t)count,
+                            .b_count = (uint32_t)b_count,
+                            WEFT_INVERSE(b_count, (uint32_t)b_count)});
     dispatch->flops = 6.0 * (double)count;
     dispatch->bytes = 24.0 * (double)count;
     return weft_lower_status(lowering);

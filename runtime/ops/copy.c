@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "kernels/elementwise/copy.h"
 #include "lower/cut.h"
+#include "lower/divisor.h"
 
 struct weft_gather_node {
     uint32_t position;
@@ -29,7 +30,8 @@ static void lower_runs(struct weft_lowering *lowering, uint32_t target, uint32_t
                    .push = {.count = (uint32_t)count,
                             .inner = runs.inner,
                             .stride = runs.stride,
-                            .offset = runs.offset});
+                            .offset = runs.offset,
+                            WEFT_INVERSE(inner, runs.inner)});
     dispatch->bytes = 8.0 * (double)count;
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/elementwise/binary.h"
 #include "kernels/elementwise/broadcast.h"
 #include "lower/cut.h"
+#include "lower/divisor.h"
 #include "ops/binary.h"
 #include "ops/broadcast.h"
 
@@ -217,14 +218,16 @@ static uint32_t b_is(const struct weft_lowering *lowering, const struct weft_ope
 void weft_lower_binary(struct weft_lowering *lowering, weft_binary op,
                        const struct weft_operands *operands) {
     const uint32_t is = b_is(lowering, operands);
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, elementwise_binary,
-        is == B_BY_ROWS
-            ? weft_grid_of_rows(operands->count / operands->b_count, (uint32_t)operands->b_count)
-            : weft_grid_of_items(operands->count),
-        .bind = {.a = operands->a, .b = operands->b, .result = operands->result},
-        .push = {.count = (uint32_t)operands->count, .b_count = (uint32_t)operands->b_count},
-        .constant = {.kind = op, .b_is = is});
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, elementwise_binary,
+                   is == B_BY_ROWS ? weft_grid_of_rows(operands->count / operands->b_count,
+                                                       (uint32_t)operands->b_count)
+                                   : weft_grid_of_items(operands->count),
+                   .bind = {.a = operands->a, .b = operands->b, .result = operands->result},
+                   .push = {.count = (uint32_t)operands->count,
+                            .b_count = (uint32_t)operands->b_count,
+                            WEFT_INVERSE(b_count, (uint32_t)operands->b_count)},
+                   .constant = {.kind = op, .b_is = is});
     dispatch->flops = (double)operands->count;
     dispatch->bytes = 8.0 * (double)operands->count + 4.0 * (double)operands->b_count;
 }

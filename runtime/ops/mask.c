@@ -7,6 +7,7 @@
 #include "core/try.h"
 #include "kernels/elementwise/last.h"
 #include "kernels/elementwise/mask.h"
+#include "lower/divisor.h"
 
 enum { X = 0, LENGTHS = 1 };
 
@@ -30,15 +31,20 @@ void weft_lower_mask(struct weft_lowering *lowering, const struct weft_masked *m
         return;
     }
     memcpy(&fill, &masked->fill, sizeof fill);
+    const uint32_t sequence = (uint32_t)(masked->count / masked->batch);
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, elementwise_mask, weft_grid_of_items(masked->count),
                    .bind = {.x = masked->x, .lengths = masked->lengths, .result = masked->result},
                    .push = {.count = (uint32_t)masked->count,
-                            .sequence = (uint32_t)(masked->count / masked->batch),
+                            .sequence = sequence,
                             .period = masked->tokens,
                             .step = masked->columns,
                             .fill = fill,
-                            .queries = masked->queries},
+                            .queries = masked->queries,
+                            WEFT_INVERSE(sequence, sequence),
+                            WEFT_INVERSE(period, masked->tokens),
+                            WEFT_INVERSE(step, masked->columns),
+                            WEFT_INVERSE(queries, masked->queries)},
                    .constant = {.has_lengths = masked->lengths != WEFT_NO_STORAGE,
                                 .is_causal = masked->queries != 0});
     dispatch->bytes = 8.0 * (double)masked->count;
@@ -115,10 +121,13 @@ static weft_status last_lower(struct weft_lowering *lowering, const weft_node *n
     const uint32_t x = weft_lower_value(lowering, node->input[X]);
     const uint32_t lengths = weft_lower_value(lowering, node->input[LENGTHS]);
     const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, elementwise_last, weft_grid_of_items(count),
-        .bind = {.x = x, .lengths = lengths, .result = result},
-        .push = {.count = (uint32_t)count, .tokens = shape->dim[1], .columns = shape->dim[2]});
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, elementwise_last, weft_grid_of_items(count),
+                   .bind = {.x = x, .lengths = lengths, .result = result},
+                   .push = {.count = (uint32_t)count,
+                            .tokens = shape->dim[1],
+                            .columns = shape->dim[2],
+                            WEFT_INVERSE(columns, shape->dim[2])});
     dispatch->bytes = 8.0 * (double)count;
     return weft_lower_status(lowering);
 }

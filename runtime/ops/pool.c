@@ -7,6 +7,7 @@
 #include "core/given.h"
 #include "core/try.h"
 #include "kernels/pool/pool.h"
+#include "lower/divisor.h"
 #include "lower/lowering.h"
 #include "ops/sliding_window.h"
 
@@ -83,7 +84,9 @@ static weft_status pool_lower(struct weft_lowering *lowering, const struct weft_
                  .rows = w.counts[0],
                  WEFT_WINDOWS_PUSH(&w),
                  .padded_height = w.before[0] + w.extents[0] + w.after[0],
-                 .padded_width = w.before[1] + w.extents[1] + w.after[1]},
+                 .padded_width = w.before[1] + w.extents[1] + w.after[1],
+                 WEFT_INVERSE(rows, w.counts[0]),
+                 WEFT_INVERSE(columns, w.counts[1])},
         .constant = {.is_average = params->op == WEFT_POOL_AVERAGE,
                      .counts_padding = params->counts_padding,
                      .by_rows = by_rows,

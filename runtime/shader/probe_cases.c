@@ -8,7 +8,7 @@
 #include "shader/probe_random.h"
 
 #define NEGATION      8  /* in the table below */
-#define LITERAL_ZEROS 16 /* from here on, operations have a zero that is written in the shader */
+#define LITERAL_ZEROS 18 /* from here on, operations have a zero that is written in the shader */
 
 #define FIRST_SUBNORMAL (WEFT_PROBE_PLAIN + WEFT_PROBE_SPECIAL)
 
@@ -37,6 +37,8 @@ static const struct {
     {"uint(abs e)", "e", false},
     {"2 * a - b", "ab", true},
     {"4 * a + c", "ac", true},
+    {"b * c + a", "abc", true},
+    {"b - c * a", "abc", true},
     {"a * 0", "a", true},
     {"a * -0", "a", true},
     {"a + 0", "a", true},
@@ -157,6 +159,8 @@ void weft_probe_expect(struct weft_probe_result *expected, const struct weft_pro
         (uint32_t)fabsf(e),
         word_of(subtract(multiply(a, 2.0f), b)),
         word_of(add(multiply(a, 4.0f), c)),
+        word_of(add(multiply(b, c), a)),
+        word_of(subtract(b, multiply(c, a))),
         word_of(multiply(a, 0.0f)),
         word_of(multiply(a, -0.0f)),
         word_of(add(a, 0.0f)),

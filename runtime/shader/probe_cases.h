@@ -16,7 +16,7 @@
 #define WEFT_PROBE_CASES     (WEFT_PROBE_PLAIN + WEFT_PROBE_SPECIAL + WEFT_PROBE_SUBNORMAL)
 #define WEFT_PROBE_INPUTS    5 /* words of a case: floats a, b, c, word d, float e */
 #define WEFT_PROBE_RESULTS \
-    24 /* words; see the table in probe_cases.c and shaders/probe/arithmetic.comp */
+    26 /* words; see the table in probe_cases.c and shaders/probe/arithmetic.comp */
 
 struct weft_probe_input {
     uint32_t word[WEFT_PROBE_INPUTS];

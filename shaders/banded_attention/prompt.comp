@@ -5,6 +5,7 @@
 // The state of banded_attention/step after the first tokens, of which a sequence's position is the last: the keys and values of
 // the last before + 1 of them, in a ring. An invocation has a channel of a token.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -23,6 +24,8 @@ layout(push_constant) uniform Push
     uint d;
     uint kept; // of a sequence, at most: n or before + 1
     uint before;
+    WEFT_INVERSE(d)
+    WEFT_INVERSE(kept)
 } push;
 
 void main()
@@ -31,11 +34,12 @@ void main()
     if (item >= push.count) {
         return;
     }
-    uint channel = item % push.d;
-    uint sequence = item / push.d / push.kept;
+    uint channel = WEFT_REMAINDER(item, d);
+    uint place = WEFT_QUOTIENT(item, d);
+    uint sequence = WEFT_QUOTIENT(place, kept);
     uint tokens = min(uint(position[sequence]) + 1, push.n);
     uint kept = min(push.kept, tokens);
-    uint number = item / push.d % push.kept;
+    uint number = WEFT_REMAINDER(place, kept);
     if (number >= kept) {
         return;
     }

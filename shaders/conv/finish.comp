@@ -5,6 +5,7 @@
 // Adds a number for each channel to result [batch, channels, size], in its place, and applies an activation: behind products,
 // whose bias is one for each column.
 
+#include "divide.glsl"
 #include "finish.glsl"
 #include "index.glsl"
 
@@ -18,14 +19,15 @@ layout(push_constant) uniform Push
     uint count;
     uint groups_x;
     uint channels;
-    uint size;
+    WEFT_INVERSE(channels)
+    WEFT_INVERSE(size)
 } push;
 
 void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        float bias_value = HAS_BIAS != 0 ? bias[i / push.size % push.channels] : 0.0;
+        float bias_value = HAS_BIAS != 0 ? bias[WEFT_REMAINDER(WEFT_QUOTIENT(i, size), channels)] : 0.0;
         result[i] = weft_conv_finish(result[i], bias_value);
     }
 }

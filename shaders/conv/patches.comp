@@ -6,6 +6,7 @@
 // [batch, channels, height, width], from window `first` on, zeros in the padding. With AS_ROWS each is a row: [batch, windows, channels,
 // window height, window width]. Words, as they are.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "windows.glsl"
 
@@ -34,6 +35,11 @@ layout(push_constant) uniform Push
     uint before_y;
     uint before_x;
     uint terms; // with AS_ROWS: elements of a window
+    WEFT_INVERSE(windows)
+    WEFT_INVERSE(columns)
+    WEFT_INVERSE(window_height)
+    WEFT_INVERSE(window_width)
+    WEFT_INVERSE(terms)
 } push;
 
 void main()
@@ -45,18 +51,19 @@ void main()
     uint window;
     uint element;
     if (AS_ROWS != 0) {
-        uint place = i / push.terms;
-        window = push.first + place % push.windows;
-        element = place / push.windows * push.terms + i % push.terms;
+        uint place = WEFT_QUOTIENT(i, terms);
+        window = push.first + WEFT_REMAINDER(place, windows);
+        element = WEFT_QUOTIENT(place, windows) * push.terms + WEFT_REMAINDER(i, terms);
     } else {
-        window = push.first + i % push.windows;
-        element = i / push.windows;
+        window = push.first + WEFT_REMAINDER(i, windows);
+        element = WEFT_QUOTIENT(i, windows);
     }
-    uint column = window % push.columns;
-    uint row = window / push.columns;
-    uint window_x = element % push.window_width;
-    uint window_y = element / push.window_width % push.window_height;
-    uint plane = element / push.window_width / push.window_height;
+    uint column = WEFT_REMAINDER(window, columns);
+    uint row = WEFT_QUOTIENT(window, columns);
+    uint line = WEFT_QUOTIENT(element, window_width);
+    uint window_x = WEFT_REMAINDER(element, window_width);
+    uint window_y = WEFT_REMAINDER(line, window_height);
+    uint plane = WEFT_QUOTIENT(line, window_height);
     uint y = weft_window_place(row, push.stride_y, window_y, push.dilation_y, push.before_y);
     uint at = weft_window_place(column, push.stride_x, window_x, push.dilation_x, push.before_x);
     bool is_inside = y < push.height && at < push.width;

@@ -7,6 +7,7 @@
 // in a ring, token j in row j % ring. STATE 2: one token of each sequence, behind those in the ring; it takes the row of the token that its own
 // first tap has just read.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 #include "multiply_add.glsl"
@@ -34,11 +35,14 @@ layout(push_constant) uniform Push
     uint ring;   // taps - 1, or 1
     uint weight_channel; // strides
     uint weight_tap;
+    WEFT_INVERSE(n)
+    WEFT_INVERSE(d)
+    WEFT_INVERSE(ring)
 } push;
 
 uint state_at(uint sequence, uint token, uint channel)
 {
-    return (sequence * push.ring + token % push.ring) * push.d + channel;
+    return (sequence * push.ring + WEFT_REMAINDER(token, ring)) * push.d + channel;
 }
 
 float filter_sequence(uint sequence, uint token, uint channel)
@@ -83,9 +87,9 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint channel = i % push.d;
-    uint token = i / push.d % push.n;
-    uint sequence = i / push.d / push.n;
+    uint channel = WEFT_REMAINDER(i, d);
+    uint token = WEFT_REMAINDER(WEFT_QUOTIENT(i, d), n);
+    uint sequence = WEFT_QUOTIENT(WEFT_QUOTIENT(i, d), n);
     float sum;
     if (STATE == 2) {
         uint place = uint(position[sequence]);

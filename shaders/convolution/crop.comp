@@ -6,6 +6,7 @@
 // VkFFT's inverse real transform, given -0 somewhere, makes zeros of another sign on Mesa 22.3 than
 // elsewhere, and without a division no other bit depends on a zero's sign.
 
+#include "divide.glsl"
 #include "math.glsl"
 #include "positive_zero.glsl"
 
@@ -20,6 +21,7 @@ layout(push_constant) uniform Push
     uint first_row;
     uint sequence_length;
     uint channels;
+    WEFT_INVERSE(channels)
 } push;
 
 #include "transpose.glsl"
@@ -33,8 +35,8 @@ float weft_source(uint position, uint row)
 
 void weft_put(uint position, uint row, float value)
 {
-    uint sequence = (push.first_row + row) / push.channels;
-    uint channel = (push.first_row + row) % push.channels;
+    uint sequence = WEFT_QUOTIENT(push.first_row + row, channels);
+    uint channel = WEFT_REMAINDER(push.first_row + row, channels);
     y[(sequence * push.sequence_length + position) * push.channels + channel] =
         weft_positive_zero(weft_flush(value));
 }

@@ -5,6 +5,7 @@
 // Half spectra of rows times those of the kernels: row r has kernel (first_row + r) % kernels.
 
 #include "complex.glsl"
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -19,6 +20,8 @@ layout(push_constant) uniform Push
     uint bins;
     uint first_row;
     uint kernels;
+    WEFT_INVERSE(bins)
+    WEFT_INVERSE(kernels)
 } push;
 
 void main()
@@ -27,8 +30,8 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint k = (push.first_row + i / push.bins) % push.kernels;
+    uint k = WEFT_REMAINDER(push.first_row + WEFT_QUOTIENT(i, bins), kernels);
     vec2 a = spectrum[i];
-    vec2 b = kernel[k * push.bins + i % push.bins];
+    vec2 b = kernel[k * push.bins + WEFT_REMAINDER(i, bins)];
     spectrum[i] = weft_complex_multiply(a, b);
 }

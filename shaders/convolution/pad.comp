@@ -5,6 +5,8 @@
 // Sequences [B, n, d] as rows for a transform along n: row b d + c is channel c of sequence b, with
 // zeros behind its n elements. Makes `rows` rows from first_row on.
 
+#include "divide.glsl"
+
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) writeonly buffer Rows { float padded[]; };
 
@@ -16,14 +18,15 @@ layout(push_constant) uniform Push
     uint first_row;
     uint sequence_length;
     uint channels;
+    WEFT_INVERSE(channels)
 } push;
 
 #include "transpose.glsl"
 
 float weft_source(uint row, uint position)
 {
-    uint sequence = (push.first_row + row) / push.channels;
-    uint channel = (push.first_row + row) % push.channels;
+    uint sequence = WEFT_QUOTIENT(push.first_row + row, channels);
+    uint channel = WEFT_REMAINDER(push.first_row + row, channels);
     return position < push.sequence_length
                ? x[(sequence * push.sequence_length + position) * push.channels + channel]
                : 0.0;

@@ -4,6 +4,7 @@
 //
 // Spectra [d, bins, 2] of kernels with the channels innermost, as spectra.comp reads them: [bins, 2, d].
 
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -16,12 +17,14 @@ layout(push_constant) uniform Push
     uint count;
     uint groups_x;
     uint channels;
+    uint row; // its elements
+    WEFT_INVERSE(channels)
 } push;
 
 void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        result[i] = rows[i % push.channels * (push.count / push.channels) + i / push.channels];
+        result[i] = rows[WEFT_REMAINDER(i, channels) * push.row + WEFT_QUOTIENT(i, channels)];
     }
 }

@@ -7,6 +7,7 @@
 // is given.
 
 #include "activation.glsl"
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -19,12 +20,12 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint token = i / push.channels;
-    uint place = token % push.positions;
+    uint token = WEFT_QUOTIENT(i, channels);
+    uint place = WEFT_REMAINDER(token, positions);
     if (IS_STEP) {
         place = min(uint(position[token]), push.positions - 1);
     }
-    uint at = i / push.width * (2 * push.width) + i % push.width;
+    uint at = WEFT_QUOTIENT(i, width) * (2 * push.width) + WEFT_REMAINDER(i, width);
     float value = weft_relu(x[i]);
     result[at] = weft_flush(value * angles[2 * place]);
     result[at + push.width] = weft_flush(value * angles[2 * place + 1]);

@@ -2,6 +2,8 @@
 //
 // What the kernels that do the work of cosformer/features.comp are given. Where one has no use for a constant, it does not read it.
 
+#include "divide.glsl"
+
 layout(constant_id = 0) const bool IS_STEP = false;
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
@@ -16,4 +18,7 @@ layout(push_constant) uniform Push
     uint positions; // tokens of a sequence; IS_STEP: those that have angles
     uint channels; // of a token
     uint width; // of a head
+    WEFT_INVERSE(positions)
+    WEFT_INVERSE(channels)
+    WEFT_INVERSE(width)
 } push;

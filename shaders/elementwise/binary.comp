@@ -6,6 +6,7 @@
 // broadcast.comp has all.
 
 #include "calculate.glsl"
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -21,6 +22,7 @@ layout(push_constant) uniform Push
     uint count;
     uint groups_x;
     uint b_count;
+    WEFT_INVERSE(b_count)
 } push;
 
 void store(uint i, uint place)
@@ -39,7 +41,7 @@ void main()
     } else {
         uint i = weft_item_index(push.groups_x);
         if (i < push.count) {
-            store(i, B_IS == 0 ? i : B_IS == 1 ? 0 : i % push.b_count);
+            store(i, B_IS == 0 ? i : B_IS == 1 ? 0 : WEFT_REMAINDER(i, b_count));
         }
     }
 }

@@ -5,6 +5,7 @@
 // Products of complex numbers, with b repeated along the leading axes of a. An invocation has one of them.
 
 #include "complex.glsl"
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -19,13 +20,14 @@ layout(push_constant) uniform Push
     uint count;
     uint groups_x;
     uint b_count;
+    WEFT_INVERSE(b_count)
 } push;
 
 void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        vec2 product = weft_complex_multiply(a[i], b[i % push.b_count]);
+        vec2 product = weft_complex_multiply(a[i], b[WEFT_REMAINDER(i, b_count)]);
         result[i] = vec2(weft_flush(product.x), weft_flush(product.y));
     }
 }

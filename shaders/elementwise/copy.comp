@@ -5,6 +5,7 @@
 // Copies runs of `inner` words that lie `stride` words apart, the first at `offset`. Words, not
 // floats: copying must not change a bit.
 
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -19,12 +20,13 @@ layout(push_constant) uniform Push
     uint inner;
     uint stride;
     uint offset;
+    WEFT_INVERSE(inner)
 } push;
 
 void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        result[i] = x[(i / push.inner) * push.stride + i % push.inner + push.offset];
+        result[i] = x[WEFT_QUOTIENT(i, inner) * push.stride + WEFT_REMAINDER(i, inner) + push.offset];
     }
 }

@@ -4,6 +4,7 @@
 //
 // Of each sequence of x [sequences, tokens, columns] the words of the last token before its length.
 
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -18,14 +19,15 @@ layout(push_constant) uniform Push
     uint groups_x;
     uint tokens;
     uint columns;
+    WEFT_INVERSE(columns)
 } push;
 
 void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        uint sequence = i / push.columns;
+        uint sequence = WEFT_QUOTIENT(i, columns);
         uint token = uint(clamp(lengths[sequence], 1, int(push.tokens))) - 1;
-        result[i] = x[(sequence * push.tokens + token) * push.columns + i % push.columns];
+        result[i] = x[(sequence * push.tokens + token) * push.columns + WEFT_REMAINDER(i, columns)];
     }
 }

@@ -5,6 +5,7 @@
 // Adds what a token's rows of K, W and U0 give to the sums G and N over its chunk. An invocation has
 // an element of either. On processors it has a column of some of their rows, and workgroups lie in rows: BY_ROWS.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -23,6 +24,9 @@ layout(push_constant) uniform Push
     uint features;
     uint values;
     uint stride;
+    WEFT_INVERSE(features)
+    WEFT_INVERSE(values)
+    WEFT_INVERSE(size) // what divides by the items of a head
 } push;
 
 #include "fast_weight_state.glsl"
@@ -37,16 +41,16 @@ void add_item(uint item)
 {
     uint squares = push.features * push.features;
     uint size = squares + push.features * push.values;
-    uint head = item / size;
-    uint element = item % size;
+    uint head = WEFT_QUOTIENT(item, size);
+    uint element = item - head * size;
     weft_rule_state at = weft_state_of(head);
     uint row = uint(position[head / push.heads]) % WEFT_CHUNK;
     uint keys = at.k + row * push.features;
-    uint x = at.w + row * push.features + element / push.features;
-    uint y = keys + element % push.features;
+    uint x = at.w + row * push.features + WEFT_QUOTIENT(element, features);
+    uint y = keys + WEFT_REMAINDER(element, features);
     if (element >= squares) {
-        x = keys + (element - squares) / push.values;
-        y = at.u0 + row * push.values + (element - squares) % push.values;
+        x = keys + WEFT_QUOTIENT(element - squares, values);
+        y = at.u0 + row * push.values + WEFT_REMAINDER(element - squares, values);
     }
     add_product(at.g + element, row == 0, state[x], state[y]);
 }

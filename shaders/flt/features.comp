@@ -6,6 +6,7 @@
 // a_k the root of its weight: FLT's queries and keys. An invocation makes one element of x or one
 // frequency's pair.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 #include "turns.glsl"
@@ -16,13 +17,13 @@ layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
 weft_turns phase(uint row, uint k)
 {
-    uint token = row / push.heads;
+    uint token = WEFT_QUOTIENT(row, heads);
     uint position =
-        token / push.tokens * push.position_batch + token % push.tokens * push.dimensions;
-    uint frequency = row % push.heads * push.frequency_head + k * push.dimensions;
+        WEFT_QUOTIENT(token, tokens) * push.position_batch + WEFT_REMAINDER(token, tokens) * push.dimensions;
+    uint frequency = WEFT_REMAINDER(row, heads) * push.frequency_head + k * push.dimensions;
     weft_turns turns = weft_turns(0.0f, 0.0f);
     if (!HAS_POSITIONS) {
-        return weft_turns_add(turns, float(token % push.tokens), frequencies[frequency]);
+        return weft_turns_add(turns, float(WEFT_REMAINDER(token, tokens)), frequencies[frequency]);
     }
     for (uint j = 0; j < push.dimensions; j++) {
         turns = weft_turns_add(turns, positions[position + j], frequencies[frequency + j]);
@@ -36,15 +37,15 @@ void main()
     if (index >= push.count) {
         return;
     }
-    uint row = index / (push.width + push.r);
-    uint column = index % (push.width + push.r);
+    uint row = WEFT_QUOTIENT(index, items);
+    uint column = index - row * (push.width + push.r);
     uint base = row * (push.width + 2u * push.r);
     if (column < push.width) {
         result[base + column] = weft_flush(push.scale * x[row * push.width + column]);
         return;
     }
     uint k = column - push.width;
-    uint own = row % push.heads * push.weight_head + k;
+    uint own = WEFT_REMAINDER(row, heads) * push.weight_head + k;
     uint weight = floatBitsToUint(weights[own]);
     float amplitude =
         weft_sqrt(weft_div(uintBitsToFloat(weight & WEFT_BITS_ABS), float(push.r)));

@@ -2,6 +2,8 @@
 //
 // What the kernels that do the work of flt/features.comp are given. Where one has no use for a constant, it does not read it.
 
+#include "divide.glsl"
+
 layout(constant_id = 0) const bool KEYS = false;
 layout(constant_id = 1) const bool HAS_POSITIONS = false; // else the token's number, one dimension
 layout(constant_id = 2) const bool HAS_PHASES = false;
@@ -26,4 +28,7 @@ layout(push_constant) uniform Push
     uint frequency_head; // elements between the frequencies of heads; 0: the same for all
     uint weight_head;
     float scale;
+    WEFT_INVERSE(heads)
+    WEFT_INVERSE(tokens)
+    WEFT_INVERSE(items) // what divides by width + r
 } push;

@@ -6,6 +6,7 @@
 // the cosines of tokens s and n - s are equal, so that Re z[s] + Re z[n - s] share a product; the sines have opposite signs, so that
 // Im z[s] - Im z[n - s] do. Tokens 0 and n / 2 are alone, and their sines are 0.
 
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -23,12 +24,15 @@ layout(push_constant) uniform Push
     uint width; // 0, or rows side by side: [blocks, points, width]
     uint points;
     uint padded_columns; // at least `columns`: the others are 0, as are the steps behind n / 2
+    WEFT_INVERSE(batch)
+    WEFT_INVERSE(width)
+    WEFT_INVERSE(padded_columns)
 } push;
 
 uint place_of(uint row, uint column)
 {
     return push.width == 0 ? row * push.columns + column
-                           : (row / push.width * push.points + column) * push.width + row % push.width;
+                           : (WEFT_QUOTIENT(row, width) * push.points + column) * push.width + WEFT_REMAINDER(row, width);
 }
 
 void main()
@@ -37,12 +41,12 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint column = i % push.padded_columns;
-    uint place = i / push.padded_columns;
-    uint s = place / push.batch;
+    uint column = WEFT_REMAINDER(i, padded_columns);
+    uint place = WEFT_QUOTIENT(i, padded_columns);
+    uint s = WEFT_QUOTIENT(place, batch);
     vec2 value = vec2(0.0);
     if (column < push.columns && 2 * s <= push.sequence_length) {
-        uint first = place % push.batch * push.sequence_length;
+        uint first = WEFT_REMAINDER(place, batch) * push.sequence_length;
         vec2 z = spectrum[place_of(first + s, column)];
         value.x = z.x;
         if (s > 0 && 2 * s < push.sequence_length) {

@@ -5,6 +5,7 @@
 // Spectra before a transform back: times a factor, and where they are those of a real sequence of `real` elements, without the
 // imaginary parts that such a sequence has not. An invocation has a complex number.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -20,6 +21,7 @@ layout(push_constant) uniform Push
     uint bins; // of a row
     uint real; // 0: complex sequences
     float factor;
+    WEFT_INVERSE(bins)
 } push;
 
 void main()
@@ -28,7 +30,7 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint bin = i % push.bins;
+    uint bin = WEFT_REMAINDER(i, bins);
     bool is_real = push.real != 0 && (bin == 0 || 2 * bin == push.real);
     vec2 value = x[i];
     float imaginary = weft_flush(push.factor * value.y);

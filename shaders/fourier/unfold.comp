@@ -7,6 +7,8 @@
 // form unfold
 // form unfold_lanes WEFT_LANES
 
+#include "divide.glsl"
+
 layout(std430, binding = 0) readonly buffer Residual { float residual_data[]; };
 layout(std430, binding = 1) readonly buffer Gamma { float gamma[]; };
 layout(std430, binding = 2) readonly buffer Beta { float beta[]; };
@@ -21,6 +23,7 @@ layout(push_constant) uniform Push
     float epsilon;
     uint sequence_length;
     uint half_columns; // at least d/2 + 1
+    WEFT_INVERSE(sequence_length)
     uint stride; // 2 where the elements are complex, 1 where they are real parts alone, 0 where they are folded
 } push;
 
@@ -28,10 +31,10 @@ layout(push_constant) uniform Push
 float folded(uint row, uint column)
 {
     uint n = push.sequence_length;
-    uint s = row % n;
+    uint s = WEFT_REMAINDER(row, sequence_length);
     uint from_end = s == 0 ? 0 : n - s;
-    uint batch = push.rows / n;
-    uint at = (min(s, from_end) * batch + row / n) * push.half_columns + column;
+    uint batch = WEFT_QUOTIENT(push.rows, sequence_length);
+    uint at = (min(s, from_end) * batch + WEFT_QUOTIENT(row, sequence_length)) * push.half_columns + column;
     float cosines = half_spectrum[at];
     float sines = half_spectrum[at + (n / 2 + 1) * batch * push.half_columns];
     return s <= n / 2 ? cosines + sines : cosines - sines;
@@ -56,7 +59,7 @@ float weft_row_value(uint row, uint column)
     if (column <= push.columns / 2) {
         return real_part(row, column);
     }
-    uint s = row % push.sequence_length;
+    uint s = WEFT_REMAINDER(row, sequence_length);
     uint mirrored = row - s + (s == 0 ? 0 : push.sequence_length - s);
     return real_part(mirrored, push.columns - column);
 }
@@ -66,7 +69,7 @@ float weft_row_value(uint row, uint column)
 float weft_row_value(uint row, uint column)
 {
     if (column > push.columns / 2) {
-        uint s = row % push.sequence_length;
+        uint s = WEFT_REMAINDER(row, sequence_length);
         row = row - s + (s == 0 ? 0 : push.sequence_length - s);
         column = push.columns - column;
     }

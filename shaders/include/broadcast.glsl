@@ -6,14 +6,16 @@
 //   count, groups_x
 //   axes             how many there are, 1 … 8
 //   extent0 …        of the last axis, the one before it, …; the first is not needed, but with INNER
+//   magic0 …         of the same axes, and shifts, shift6: what divides by their extents (divide.glsl)
 //   a_has, b_has …   bits: whether an operand has the axis, the last axis first
 //
-// Without INNER an invocation finds its item's places by divisions. With it, on processors, workgroups lie in rows along the last
+// Without INNER an invocation finds its item's places by itself. With it, on processors, workgroups lie in rows along the last
 // axis, so that places are the same number for all of them, and elements side by side are loaded as such.
 
 #ifndef WEFT_INCLUDE_BROADCAST_GLSL
 #define WEFT_INCLUDE_BROADCAST_GLSL
 
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(constant_id = 16) const uint INNER = 0; // bits: whether an operand has the last axis; and WEFT_INNER_ROWS
@@ -29,7 +31,16 @@ layout(constant_id = 16) const uint INNER = 0; // bits: whether an operand has t
     uint extent3;                                                                                \
     uint extent4;                                                                                \
     uint extent5;                                                                                \
-    uint extent6;
+    uint extent6;                                                                                \
+    uint magic0;                                                                                 \
+    uint magic1;                                                                                 \
+    uint magic2;                                                                                 \
+    uint magic3;                                                                                 \
+    uint magic4;                                                                                 \
+    uint magic5;                                                                                 \
+    uint magic6;                                                                                 \
+    uint shifts;                                                                                 \
+    uint shift6;
 
 struct weft_walk {
     uint rest;    // of the item's index, in front of the axes that were walked
@@ -37,18 +48,21 @@ struct weft_walk {
     uvec3 stride; // of the next axis
 };
 
-weft_walk weft_walk_axis(weft_walk walk, uvec3 has, uint axis, uint extent)
+// With INNER the rest is one for all lanes, which a processor divides once in less time than it takes by a product.
+weft_walk weft_walk_axis(weft_walk walk, uvec3 has, uint axis, uint extent, uint magic, uint shift)
 {
     uvec3 own = (has >> axis) & 1u;
-    uint index = walk.rest % extent;
-    return weft_walk(walk.rest / extent, walk.place + own * walk.stride * index,
+    uint rest = INNER != 0u ? walk.rest / extent : weft_quotient(walk.rest, magic, shift);
+    uint index = INNER != 0u ? walk.rest % extent : walk.rest - rest * extent;
+    return weft_walk(rest, walk.place + own * walk.stride * index,
                      walk.stride * (own * (extent - 1u) + 1u));
 }
 
-#define WEFT_WALK(axis)                                                                          \
+#define WEFT_WALK_BY(axis, shift)                                                                \
     if (push.axes > axis + 1u) {                                                                 \
-        walk = weft_walk_axis(walk, has, axis, push.extent##axis);                               \
+        walk = weft_walk_axis(walk, has, axis, push.extent##axis, push.magic##axis, shift);      \
     }
+#define WEFT_WALK(axis) WEFT_WALK_BY(axis, weft_shift_of(push.shifts, axis))
 
 // Behind the push constants. `has`: the bits of three operands. False where an invocation has no item.
 #define WEFT_PLACES                                                                              \
@@ -59,7 +73,7 @@ weft_walk weft_walk_axis(weft_walk walk, uvec3 has, uint axis, uint extent)
         WEFT_WALK(3)                                                                             \
         WEFT_WALK(4)                                                                             \
         WEFT_WALK(5)                                                                             \
-        WEFT_WALK(6)                                                                             \
+        WEFT_WALK_BY(6, push.shift6)                                                             \
         return walk.place + ((has >> (push.axes - 1u)) & 1u) * walk.stride * walk.rest;          \
     }                                                                                            \
                                                                                                  \

@@ -14,6 +14,15 @@ uint weft_quotient(uint n, uint magic, uint shift)
     return high >> shift;
 }
 
+// In push constants: what divides by another one of them, as the host's WEFT_INVERSE says.
+#define WEFT_INVERSE(name)                                                                       \
+    uint name##_magic;                                                                           \
+    uint name##_shift;
+
+// floor(n / push.name), and what remains, for n < 2^31.
+#define WEFT_QUOTIENT(n, name) weft_quotient(n, push.name##_magic, push.name##_shift)
+#define WEFT_REMAINDER(n, name) ((n) - WEFT_QUOTIENT(n, name) * push.name)
+
 // The shift of the divisor with this number, of the six of a word.
 uint weft_shift_of(uint shifts, uint number)
 {

@@ -7,6 +7,7 @@
 // invocation has one sum, or one channel of the token's key or value. On processors it has a column of the
 // products of some features, and workgroups lie in rows: BY_ROWS.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -28,6 +29,8 @@ layout(push_constant) uniform Push
     uint values;
     uint stride;
     uint offset;
+    WEFT_INVERSE(values)
+    WEFT_INVERSE(size) // what divides by the items of a head
 } push;
 
 #include "linear_attention_chunk.glsl"
@@ -71,16 +74,17 @@ void add_item(uint item)
 {
     uint sums = weft_state_sums();
     uint size = sums + push.features + push.values;
-    Token t = token_of(item / size);
-    uint element = item % size;
+    uint head = WEFT_QUOTIENT(item, size);
+    Token t = token_of(head);
+    uint element = item - head * size;
     uint products = push.features * push.values;
     if (element >= sums + push.features) {
         keep_value(t, element - sums - push.features);
     } else if (element >= sums) {
         keep_key(t, element - sums);
     } else {
-        uint feature = element < products ? element / push.values : element - products;
-        float y = element < products ? values[t.head * push.values + element % push.values] : 1.0;
+        uint feature = element < products ? WEFT_QUOTIENT(element, values) : element - products;
+        float y = element < products ? values[t.head * push.values + WEFT_REMAINDER(element, values)] : 1.0;
         add_sum(t, element, keys[t.head * push.features + feature], y);
     }
 }

@@ -8,6 +8,7 @@
 // form batch_norm
 // form batch_norm_lanes WEFT_LANES
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -36,6 +37,8 @@ layout(push_constant) uniform Push
     uint inner;
     uint channels;
     float epsilon;
+    WEFT_INVERSE(inner)
+    WEFT_INVERSE(channels)
 } push;
 
 float factor_of(uint c)
@@ -84,7 +87,7 @@ void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        uint c = i / push.inner % push.channels;
+        uint c = WEFT_REMAINDER(WEFT_QUOTIENT(i, inner), channels);
         normalize(i, c, factor_of(c));
     }
 }

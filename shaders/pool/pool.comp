@@ -5,6 +5,7 @@
 // The largest element of each window of x [planes, height, width], or their mean: an invocation has a window, and takes its
 // elements row by row.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 #include "partial.glsl"
@@ -38,6 +39,8 @@ layout(push_constant) uniform Push
     uint before_x;
     uint padded_height; // before, height and after
     uint padded_width;
+    WEFT_INVERSE(rows)
+    WEFT_INVERSE(columns)
 } push;
 
 // Whether no window of the workgroup's row reads elements in front of x's line or behind it: asked once for all lanes.
@@ -65,7 +68,7 @@ void main()
         i = own.y * push.columns + own.x;
     } else {
         i = weft_item_index(push.groups_x);
-        own = uvec2(i % push.columns, i / push.columns);
+        own = uvec2(WEFT_REMAINDER(i, columns), WEFT_QUOTIENT(i, columns));
     }
     uint start;
     if (STRIDE_X != 0) { // before lanes part
@@ -76,8 +79,8 @@ void main()
     if (own.x >= push.columns || i >= push.count) {
         return;
     }
-    uint row = own.y % push.rows;
-    uint plane = own.y / push.rows * push.height;
+    uint row = WEFT_REMAINDER(own.y, rows);
+    uint plane = WEFT_QUOTIENT(own.y, rows) * push.height;
     uint largest = weft_order_key(uintBitsToFloat(0xff800000u)); // -inf
     float sum = 0.0;
     uint elements = 0;

@@ -16,7 +16,7 @@ layout(std430, set = 0, binding = 0) readonly buffer Cases {
     uint cases[]; // [count][5]: a, b, c, d, e
 };
 layout(std430, set = 0, binding = 1) writeonly buffer Results {
-    uint results[]; // [count][24]
+    uint results[]; // [count][26]
 };
 layout(push_constant) uniform Parameters {
     uint count;
@@ -51,6 +51,10 @@ void main() {
     precise float twice_minus = weft_twice(a) - b;
     precise float four_times_plus = weft_twice(weft_twice(a)) + c;
 
+    // Products that nothing else reads: Mesa's ACO fuses no others, and those above are one.
+    precise float once_plus = b * c + a;
+    precise float minus_once = b - c * a;
+
     // Zeros that the driver sees: x * 0 is no zero for an infinite x, and x + 0 no x for -0. The
     // last two are a complex product with a constant factor, as Fourier transforms have it.
     precise float times_zero = a * 0.0f;
@@ -64,7 +68,7 @@ void main() {
     precise float real = a * one - b * zero;
     precise float imaginary = a * zero + b * one;
 
-    uint base = index * 24u;
+    uint base = index * 26u;
     results[base] = floatBitsToUint(sum);
     results[base + 1u] = floatBitsToUint(difference);
     results[base + 2u] = floatBitsToUint(product);
@@ -82,12 +86,14 @@ void main() {
     results[base + 13u] = uint(uintBitsToFloat(e & 0x7fffffffu));
     results[base + 14u] = floatBitsToUint(twice_minus);
     results[base + 15u] = floatBitsToUint(four_times_plus);
-    results[base + 16u] = floatBitsToUint(times_zero);
-    results[base + 17u] = floatBitsToUint(times_minus_zero);
-    results[base + 18u] = floatBitsToUint(plus_zero);
-    results[base + 19u] = floatBitsToUint(plus_minus_zero);
-    results[base + 20u] = floatBitsToUint(zero_minus);
-    results[base + 21u] = floatBitsToUint(minus_zero);
-    results[base + 22u] = floatBitsToUint(real);
-    results[base + 23u] = floatBitsToUint(imaginary);
+    results[base + 16u] = floatBitsToUint(once_plus);
+    results[base + 17u] = floatBitsToUint(minus_once);
+    results[base + 18u] = floatBitsToUint(times_zero);
+    results[base + 19u] = floatBitsToUint(times_minus_zero);
+    results[base + 20u] = floatBitsToUint(plus_zero);
+    results[base + 21u] = floatBitsToUint(plus_minus_zero);
+    results[base + 22u] = floatBitsToUint(zero_minus);
+    results[base + 23u] = floatBitsToUint(minus_zero);
+    results[base + 24u] = floatBitsToUint(real);
+    results[base + 25u] = floatBitsToUint(imaginary);
 }

@@ -4,6 +4,7 @@
 //
 // x [batch, tokens, heads, width] with each channel of a sequence times its factor.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -17,8 +18,9 @@ layout(push_constant) uniform Push
 {
     uint count; // elements of x
     uint groups_x;
-    uint tokens;
     uint channels; // of a token
+    WEFT_INVERSE(channels)
+    WEFT_INVERSE(sequence) // what divides by the elements of one
 } push;
 
 void main()
@@ -27,6 +29,5 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint batch = i / (push.tokens * push.channels);
-    result[i] = weft_flush(x[i] * factors[batch * push.channels + i % push.channels]);
+    result[i] = weft_flush(x[i] * factors[WEFT_QUOTIENT(i, sequence) * push.channels + WEFT_REMAINDER(i, channels)]);
 }

@@ -7,6 +7,7 @@
 // position is exact to 2^-17 turns at 2^31, and to 2^-28 at 2^20. An invocation has a pair, or one of the other channels.
 
 #include "complex.glsl"
+#include "divide.glsl"
 #include "index.glsl"
 #include "turns.glsl"
 
@@ -30,18 +31,23 @@ layout(push_constant) uniform Push
     uint n;
     uint rows; // tokens of a sequence, n for each of its other axes
     int offset;
+    uint items; // of a head
+    WEFT_INVERSE(items)
+    WEFT_INVERSE(heads)
+    WEFT_INVERSE(n)
+    WEFT_INVERSE(rows)
 } push;
 
 int position_of(uint row)
 {
     int position = push.offset;
     if (POSITIONS == 2) {
-        return position + positions[row / push.rows * push.n + row % push.n];
+        return position + positions[WEFT_QUOTIENT(row, rows) * push.n + WEFT_REMAINDER(row, n)];
     }
     if (POSITIONS == 1) {
-        position += positions[row / push.rows];
+        position += positions[WEFT_QUOTIENT(row, rows)];
     }
-    return position + int(row % push.n);
+    return position + int(WEFT_REMAINDER(row, n));
 }
 
 // Of position times frequency, in 2^-32 turns.
@@ -73,9 +79,8 @@ void main()
         return;
     }
     uint pairs = push.rotated / 2;
-    uint items = push.width - pairs; // of a head
-    uint own = item % items;
-    uint head = item / items * push.width;
+    uint own = WEFT_REMAINDER(item, items);
+    uint head = WEFT_QUOTIENT(item, items) * push.width;
     if (own >= pairs) {
         uint at = head + pairs + own;
         result[at] = weft_flush(x[at]);
@@ -83,5 +88,5 @@ void main()
     }
     uint first = INTERLEAVED != 0 ? head + 2 * own : head + own;
     uint second = INTERLEAVED != 0 ? first + 1 : first + pairs;
-    rotate(first, second, own, position_of(item / items / push.heads));
+    rotate(first, second, own, position_of(WEFT_QUOTIENT(WEFT_QUOTIENT(item, items), heads)));
 }

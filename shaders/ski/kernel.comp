@@ -6,6 +6,7 @@
 // the warped lags. The host knows which two rows of the grid a lag lies between, and their weights;
 // a row of weight 0 is not read (that of the grid's middle always has weight 0: RPE(0) = 0).
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -20,6 +21,7 @@ layout(push_constant) uniform Push
     uint count;
     uint groups_x;
     uint d;
+    WEFT_INVERSE(d)
 } push;
 
 void main()
@@ -28,8 +30,8 @@ void main()
     if (item >= push.count) {
         return;
     }
-    uvec4 lag = lags[item / push.d];
-    uint channel = item % push.d;
+    uvec4 lag = lags[WEFT_QUOTIENT(item, d)];
+    uint channel = WEFT_REMAINDER(item, d);
     float value = 0.0;
     if (lag.z != 0) {
         value = uintBitsToFloat(lag.z) * rpe[lag.x * push.d + channel];

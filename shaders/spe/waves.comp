@@ -4,6 +4,7 @@
 //
 // gain · cos and gain · sin of the phase of every frequency of a channel at every position: [n, d, t, 2].
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 #include "turns.glsl"
@@ -21,6 +22,7 @@ layout(push_constant) uniform Push
     uint count;
     uint groups_x;
     uint channel_frequencies; // d t
+    WEFT_INVERSE(channel_frequencies)
 } push;
 
 void main()
@@ -29,8 +31,8 @@ void main()
     if (index >= push.count) {
         return;
     }
-    uint k = index % push.channel_frequencies;
-    float position = float(index / push.channel_frequencies);
+    uint k = WEFT_REMAINDER(index, channel_frequencies);
+    float position = float(WEFT_QUOTIENT(index, channel_frequencies));
     weft_turns turns = weft_turns_add(weft_turns(0.0f, 0.0f), position, frequencies[k]);
     if (HAS_PHASES) {
         turns = weft_turns_add(turns, phases[k], 1.0f);

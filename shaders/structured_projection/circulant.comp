@@ -5,6 +5,7 @@
 // Products with stacked signed circulant blocks by their definition, for short ones:
 // y_i = scale sigma_i sum_j c[(i - j) mod d] x_j. An invocation makes TILE_ROWS elements of a block.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 #include "toeplitz_rows.glsl"
@@ -23,6 +24,7 @@ layout(push_constant) uniform Push
     uint blocks;
     uint features;
     float scale;
+    WEFT_INVERSE(size)
 } push;
 
 void main()
@@ -43,7 +45,7 @@ void main()
             element[u] = x[row * d + min(j + u, d - 1)];
         }
         // Of lags modulo d: 2 TILE_ROWS multiples of d keep that positive.
-        uint at = (first + 2 * TILE_ROWS * d - j - (TILE_ROWS - 1)) % d;
+        uint at = WEFT_REMAINDER(first + 2 * TILE_ROWS * d - j - (TILE_ROWS - 1), size);
         for (uint v = 0; v < 2 * TILE_ROWS - 1; v++) {
             coefficient[v] = diagonals[column + at];
             at = at + 1 < d ? at + 1 : 0;

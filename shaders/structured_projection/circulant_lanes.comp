@@ -6,6 +6,7 @@
 // of them. The coefficients of a chunk of terms lie in shared memory in the order of their lags, without end around the
 // block, so that the next term's are one further; all rows of a workgroup share them.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 #include "multiply_add.glsl"
@@ -33,6 +34,7 @@ layout(push_constant) uniform Push
     uint blocks;
     uint features;
     float scale;
+    WEFT_INVERSE(size)
 } push;
 
 shared float coefficients[LAGS]; // the last is that of the first column's lag … + FIXED_COLUMNS - 1

@@ -6,6 +6,7 @@
 // [rows, blocks, padded_length]: with their signs, times scale. Zeros become +0, as VkFFT's inverse
 // real transform makes zeros of another sign on some drivers.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 #include "positive_zero.glsl"
@@ -26,6 +27,8 @@ layout(push_constant) uniform Push
     uint features;
     uint first_row;
     float scale;
+    WEFT_INVERSE(features)
+    WEFT_INVERSE(size)
 } push;
 
 void main()
@@ -34,10 +37,10 @@ void main()
     if (item >= push.count) {
         return;
     }
-    uint feature = item % push.features;
-    uint row = item / push.features;
-    uint block = feature / push.size;
-    uint at = feature % push.size;
+    uint feature = WEFT_REMAINDER(item, features);
+    uint row = WEFT_QUOTIENT(item, features);
+    uint block = WEFT_QUOTIENT(feature, size);
+    uint at = WEFT_REMAINDER(feature, size);
     float value = products[(row * push.blocks + block) * push.padded_length + at];
     float signed_value = diagonals[(2 * block + 1) * push.size + at] * value;
     result[(push.first_row + row) * push.features + feature] =

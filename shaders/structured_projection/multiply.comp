@@ -5,6 +5,7 @@
 // Half spectra of rows times those of all blocks: [rows, blocks, bins].
 
 #include "complex.glsl"
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -19,6 +20,8 @@ layout(push_constant) uniform Push
     uint groups_x;
     uint bins;
     uint blocks;
+    WEFT_INVERSE(bins)
+    WEFT_INVERSE(blocks)
 } push;
 
 void main()
@@ -27,9 +30,10 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint bin = i % push.bins;
-    uint block = i / push.bins % push.blocks;
-    vec2 a = rows[i / push.bins / push.blocks * push.bins + bin];
+    uint bin = WEFT_REMAINDER(i, bins);
+    uint place = WEFT_QUOTIENT(i, bins);
+    uint block = WEFT_REMAINDER(place, blocks);
+    vec2 a = rows[WEFT_QUOTIENT(place, blocks) * push.bins + bin];
     vec2 b = kernels[block * push.bins + bin];
     product[i] = weft_complex_multiply(a, b);
 }

@@ -5,6 +5,7 @@
 // Rows of `width` elements as rows of `padded_length`, times scale. The rest is zeros, or, where rows
 // are first columns of circulant matrices, lags -1 … -(width-1) from the end on, which continue them.
 
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -22,6 +23,7 @@ layout(push_constant) uniform Push
     uint row_step; // elements from row to row of the source
     uint continued;
     float scale;
+    WEFT_INVERSE(padded_length)
 } push;
 
 void main()
@@ -30,8 +32,8 @@ void main()
     if (item >= push.count) {
         return;
     }
-    uint at = item % push.padded_length;
-    uint base = (push.first_row + item / push.padded_length) * push.row_step;
+    uint at = WEFT_REMAINDER(item, padded_length);
+    uint base = (push.first_row + WEFT_QUOTIENT(item, padded_length)) * push.row_step;
     float value = 0.0;
     if (at < push.width) {
         value = source[base + at];

@@ -6,6 +6,7 @@
 // channels each.
 
 #include "decay.glsl"
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -22,6 +23,7 @@ layout(push_constant) uniform Push
     uint channels;
     int first_lag;
     uint lag_zero; // the row of lag 0 in t
+    WEFT_INVERSE(channels)
 } push;
 
 void main()
@@ -30,8 +32,8 @@ void main()
     if (i >= push.count) {
         return;
     }
-    int lag = push.first_lag + int(i / push.channels);
-    uint channel = i % push.channels;
+    int lag = push.first_lag + int(WEFT_QUOTIENT(i, channels));
+    uint channel = WEFT_REMAINDER(i, channels);
     float coefficient = t[uint(int(push.lag_zero) + lag) * push.channels + channel];
     result[i] = weft_flush(coefficient * weft_decay(gamma[channel], uint(abs(lag))));
 }

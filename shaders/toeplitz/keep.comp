@@ -4,6 +4,7 @@
 //
 // The state of toeplitz/step after the tokens that sequences begin with: these tokens. An invocation has a channel of a token.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -18,6 +19,7 @@ layout(push_constant) uniform Push
     uint groups_x;
     uint kept; // elements of a sequence of x, and of the state
     uint size;
+    WEFT_INVERSE(kept)
 } push;
 
 void main()
@@ -26,5 +28,5 @@ void main()
     if (i >= push.count) {
         return;
     }
-    state[i / push.kept * push.size + i % push.kept] = weft_flush(x[i]);
+    state[WEFT_QUOTIENT(i, kept) * push.size + WEFT_REMAINDER(i, kept)] = weft_flush(x[i]);
 }

@@ -6,6 +6,7 @@
 // and with 1, for the first tokens of a sequence: [batch, tokens, features, values + 1, heads]. Heads come
 // last, so that the head of a channel is its number modulo the heads.
 
+#include "divide.glsl"
 #include "index.glsl"
 #include "math.glsl"
 
@@ -24,6 +25,10 @@ layout(push_constant) uniform Push
     uint values;
     uint tokens; // of a sequence, of its n
     uint n;
+    WEFT_INVERSE(heads)
+    WEFT_INVERSE(columns)
+    WEFT_INVERSE(features)
+    WEFT_INVERSE(tokens)
 } push;
 
 void main()
@@ -33,12 +38,13 @@ void main()
         return;
     }
     uint columns = push.values + 1;
-    uint head = index % push.heads;
-    uint pair = index / push.heads;
-    uint column = pair % columns;
-    uint feature = pair / columns % push.features;
-    uint token = pair / columns / push.features; // of all sequences
-    token = token / push.tokens * push.n + token % push.tokens;
+    uint head = WEFT_REMAINDER(index, heads);
+    uint pair = WEFT_QUOTIENT(index, heads);
+    uint rest = WEFT_QUOTIENT(pair, columns);
+    uint column = pair - rest * columns;
+    uint feature = WEFT_REMAINDER(rest, features);
+    uint token = WEFT_QUOTIENT(rest, features); // of all sequences
+    token = WEFT_QUOTIENT(token, tokens) * push.n + WEFT_REMAINDER(token, tokens);
     uint row = token * push.heads + head;
     float key = keys[row * push.features + feature];
     float value = column < push.values

@@ -6,6 +6,7 @@
 // ones become 0. The transform of that has the real part it had before, and its discrete Hilbert
 // transform as the imaginary part. All times scale.
 
+#include "divide.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
@@ -18,6 +19,7 @@ layout(push_constant) uniform Push
     uint groups_x;
     uint kernel_length;
     float scale;
+    WEFT_INVERSE(kernel_length)
 } push;
 
 void main()
@@ -26,7 +28,7 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint lag = i % push.kernel_length;
+    uint lag = WEFT_REMAINDER(i, kernel_length);
     float factor = lag == 0 ? push.scale : push.scale + push.scale;
     kernel[i] = lag > push.kernel_length / 2 ? 0.0 : kernel[i] * factor;
 }

@@ -18,7 +18,7 @@ static bool read_ocloc(struct weft_instruction *read, const char *line) {
     }
     const char *at = weft_after_condition(line);
     const int found =
-        sscanf(at, "%63[a-z0-9.] (%*[^)]) %63s %63s", read->name, read->target, read->source);
+        sscanf(at, "%63[a-zA-F0-9.] (%*[^)]) %63s %63s", read->name, read->target, read->source);
     return found == 3;
 }
 

@@ -132,13 +132,13 @@ static void read_message(struct instruction *read, const char *line, unsigned re
     read->count = 3;
 }
 
-/* "(W)     mad (16|M0)   (lt)f1.0   r1.0<1>:f  r2.0<0;0>:f …  {F@1} // …"; false for a line without an instruction. */
+/* "(W)     mad (16|M0)   (lt)f1.0   r1.0<1>:f  r2.0<0;0>:f …  {F@1} // …", "bfn.0xF8 (1|M0)  …"; false for a line without an instruction. */
 static bool read_instruction(struct instruction *read, const char *line, unsigned register_bytes) {
     int used = 0;
     char word[64];
     *read = (struct instruction){.lanes = 1};
     line = after_groups(line);
-    if (sscanf(line, "%31[a-z0-9.]%n", read->name, &used) != 1 || line[used] != ' ') {
+    if (sscanf(line, "%31[a-zA-F0-9.]%n", read->name, &used) != 1 || line[used] != ' ') {
         return false;
     }
     line += used;
@@ -216,9 +216,15 @@ static bool reads_its_own(const struct divisions *self, const struct instruction
     return own;
 }
 
+/* A number that is written there: floats are put into registers as words, too, "mov (1|M0)  r4.1<1>:ud  0xB4C00000:ud". */
+static bool is_literal(const struct operand *source) {
+    return source->is_known && !source->is_register;
+}
+
 /* Of what a mov there puts into a register of floats. */
 static enum made moved(const struct divisions *self, const struct operand *source) {
-    return !source->is_register                           ? CONSTANT
+    return is_literal(source)                             ? CONSTANT
+           : !source->is_known                            ? OTHERS
            : !source->is_float || is_result(self, source) ? BY_DIVISION
                                                           : OTHERS;
 }
@@ -233,7 +239,8 @@ static bool check_inside(struct divisions *self, const struct instruction *read)
         return fails(self, read, "while rounding is towards zero");
     }
     if (read->count < 2 || !target->is_float || strncmp(read->name, "send", 4) == 0) {
-        note_target(self, read, OTHERS);
+        const bool sets_word = strcmp(read->name, "mov") == 0 && read->count == 2;
+        note_target(self, read, sets_word && is_literal(&read->operands[1]) ? CONSTANT : OTHERS);
         return true;
     }
     if (!target->is_known || (!has_name(read, arithmetic) && !has_name(read, exact))) {

@@ -186,11 +186,12 @@ static void test_ptxas(void **state) {
 static void test_ocloc(void **state) {
     (void)state;
 #define TOGGLE "(W)     xor (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x30:uw     {A@1}\n"
-#define DIVIDE                                                          \
+#define DIVIDE_BY(constant)                                             \
     TOGGLE "(W)     mov (1|M0)  r4.0<1>:f   r9.0<0;1,0>:ud\n"           \
-           "(W)     mov (1|M0)  r4.1<1>:f   0xB4C00000:f\n"             \
+           "(W)     mov (1|M0)  r4.1<1>:" constant "\n"                 \
            "(W)     math.inv (1|M0)  r4.2<1>:f   r4.0<0;1,0>:f  {$3}\n" \
            "(W)     mad (1|M0)  r4.3<1>:f   r4.2<0;0>:f   r4.1<0;0>:f   -r4.2<0>:f\n"
+#define DIVIDE DIVIDE_BY("f   0xB4C00000:f")
     static const char modes[] =
         "// register bytes: 32\n"
         "(W)     or (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x40:uw   {A@1}\n";
@@ -210,6 +211,13 @@ static void test_ocloc(void **state) {
         {"(W)     or (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x30:uw\n", "or"},
         {"(W)     xor (1|M0)  cr0.0<1>:ud   cr0.0<0;1,0>:ud   0x10:uw\n", "xor"}, /* up */
         {DIVIDE TOGGLE "        mov (1|M0)  r5.0<1>:ud   r4.3<0;1,0>:f\n", NULL},
+        {DIVIDE_BY("ud   0xB4C00000:ud") TOGGLE, NULL}, /* the same as a word */
+        {DIVIDE_BY("ud   r9.1<0;1,0>:ud") TOGGLE, "mad of other numbers"},
+        {DIVIDE_BY("f   r[a0.0]<0;1,0>:f") TOGGLE, "mad of other numbers"},
+        {DIVIDE TOGGLE
+         "        bfn.0xF8 (1|M0)  r4.3<1>:ud   r6.0<0;0>:ud   r7.0<0;0>:ud   r8.0<0>:ud\n"
+         "        mul (1|M0)  r5.0<1>:f   r4.3<0;1,0>:f   r8.0<0;1,0>:f\n",
+         NULL}, /* combined of words since */
         {DIVIDE "        add (16|M0)  r5.0<1>:d   r6.0<1;1,0>:d   r8.0<1;1,0>:d\n" TOGGLE, NULL},
         {DIVIDE "        mul (16|M0)  r20.0<1>:f   r22.0<1;1,0>:f   r22.0<1;1,0>:f\n" TOGGLE,
          "mul of other numbers"},

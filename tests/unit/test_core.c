@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: posix */
-/* Status values, shapes, logging and allocation, SHA-256, Philox, files. */
+/* Status values, shapes, logging and allocation, SHA-256, Philox, division by a product, files. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,6 +10,7 @@
 #include "core/host.h"
 #include "core/math/philox.h"
 #include "core/system/file.h"
+#include "lower/divisor.h"
 #include "support.h"
 
 /* ---- names and shapes ---- */
@@ -301,6 +302,43 @@ WEFT_TEST(philox_floats_have_known_bits) {
     /* Mean 0 and variance 1/3, within five standard errors. */
     assert_true(sum / (double)count < 0.0092 && sum / (double)count > -0.0092);
     assert_true(squares / (double)count < 0.3381 && squares / (double)count > 0.3286);
+}
+
+/* ---- division by a product ---- */
+
+/* What weft_quotient of shaders/include/divide.glsl does. */
+static uint32_t quotient(uint32_t n, struct weft_divisor divisor) {
+    return (uint32_t)((uint64_t)(2 * n) * divisor.magic >> 32) >> divisor.shift;
+}
+
+static void assert_divides(uint32_t by) {
+    static const uint32_t last = INT32_MAX;
+    const struct weft_divisor divisor = weft_divisor_of(by);
+    const uint32_t multiples[] = {1, 2, 3, last / by / 2, last / by};
+    for (size_t i = 0; i < sizeof multiples / sizeof multiples[0]; i++) {
+        for (uint32_t beside = 0; beside < 3; beside++) {
+            const uint64_t n = (uint64_t)multiples[i] * by + beside - 1; /* of 0, 2^64 - 1 */
+            if (n <= last) {
+                assert_int_equal(quotient((uint32_t)n, divisor), n / by);
+            }
+        }
+    }
+    assert_int_equal(quotient(0, divisor), 0);
+    assert_int_equal(quotient(last, divisor), last / by);
+}
+
+WEFT_TEST(products_divide_as_divisions_do) {
+    for (uint32_t by = 1; by < 5000; by++) {
+        assert_divides(by);
+    }
+    for (uint32_t bit = 12; bit < 31; bit++) {
+        assert_divides((UINT32_C(1) << bit) - 1);
+        assert_divides(UINT32_C(1) << bit);
+        assert_divides((UINT32_C(1) << bit) + 1);
+        assert_divides((UINT32_C(0x9e3779b9) >> (31 - bit)) | 1);
+    }
+    assert_divides(UINT32_C(1) << 31);
+    assert_int_equal(quotient(7, weft_divisor_of(0)), 7); /* by which nothing is divided */
 }
 
 /* ---- files ---- */

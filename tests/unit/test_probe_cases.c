@@ -11,6 +11,8 @@ enum { SUM, DIFFERENCE, PRODUCT, PLUS, MINUS, FROM, THREE, BACK, NEGATED, COMPAR
 enum {
     TWICE_MINUS = 14,
     FOUR_TIMES_PLUS,
+    ONCE_PLUS,
+    MINUS_ONCE,
     TIMES_ZERO,
     TIMES_MINUS_ZERO,
     PLUS_ZERO,
@@ -52,7 +54,7 @@ WEFT_TEST(test_inputs_are_fixed) {
     char text[WEFT_DIGEST_TEXT_SIZE];
     const weft_digest digest = weft_digest_of(inputs, sizeof inputs);
     assert_string_equal(weft_digest_text(&digest, text),
-                        "f319985d2aec943d995751c8ac920c3a3cf2cb8ff463d6c011ac882da118c0a8");
+                        "28857ed4fbb3101d3d9ee2b467c118088dbe3dd62710b10eded8116a707b1e74");
 }
 
 WEFT_TEST(test_right_answers_pass) {
@@ -144,6 +146,14 @@ static float fused_from(float a, float b, float c) {
     return fmaf(-a, b, c);
 }
 
+static float fused_once_plus(float a, float b, float c) {
+    return fmaf(b, c, a);
+}
+
+static float fused_minus_once(float a, float b, float c) {
+    return fmaf(-c, a, b);
+}
+
 static float three_the_other_way(float a, float b, float c) {
     volatile float sum = b + c;
     return a + sum;
@@ -188,6 +198,8 @@ WEFT_TEST(test_wrong_devices_are_found) {
     assert_true(count_exposing(PLUS, "a * b + c", fused_plus) > 100);
     assert_true(count_exposing(MINUS, "a * b - c", fused_minus) > 100);
     assert_true(count_exposing(FROM, "c - a * b", fused_from) > 100);
+    assert_true(count_exposing(ONCE_PLUS, "b * c + a", fused_once_plus) > 100);
+    assert_true(count_exposing(MINUS_ONCE, "b - c * a", fused_minus_once) > 100);
     assert_true(count_exposing(THREE, "(a + b) + c", three_the_other_way) > 100);
     assert_true(count_exposing(BACK, "(a + b) - a", cancelled) > 100);
     assert_true(count_exposing(PRODUCT, "a * b", product_toward_zero) > 100);
