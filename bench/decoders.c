@@ -9,6 +9,7 @@
 #include "core/math/philox.h"
 #include "core/system/clock.h"
 #include "core/try.h"
+#include "eval/names.h"
 #include "stop.h"
 
 #define SEED 20261130U
@@ -72,17 +73,10 @@ static const char *kept_as(const weft_plan_info *plan) {
                                                                 : "f32";
 }
 
-/* The last part of a path. */
 static void name_model(char *name, size_t size, const char *path) {
-    size_t end = strlen(path);
-    while (end > 1 && (path[end - 1] == '/' || path[end - 1] == '\\')) {
-        end--;
-    }
-    size_t begin = end;
-    while (begin > 0 && path[begin - 1] != '/' && path[begin - 1] != '\\') {
-        begin--;
-    }
-    weft_harmless(name, size, path + begin, end - begin, false);
+    int length;
+    const char *last = weft_cli_last_part(path, &length);
+    weft_harmless(name, size, last, (size_t)length, false);
 }
 
 static weft_status describe(weft_bench_decoder *found, const timing *self) {

@@ -14,6 +14,7 @@
 #include "core/system/folder.h"
 #include "core/text.h"
 #include "core/try.h"
+#include "eval/names.h"
 
 #define MOST_DEVICES 64 /* of a file */
 
@@ -412,15 +413,6 @@ weft_status weft_bench_index_read(json_t **index, const char *folder, const weft
     return finish(index, &self, read_folder(&self));
 }
 
-/* A path's last part; two of them may be the same. */
-static const char *name_of(const char *path) {
-    const char *name = path;
-    for (const char *at = path; *at != '\0'; at++) {
-        name = (*at == '/' || *at == '\\') && at[1] != '\0' ? at + 1 : name;
-    }
-    return name;
-}
-
 weft_status weft_bench_index_read_files(json_t **index, const char *const *paths, uint32_t count,
                                         const weft_host *host) {
     reader self = begin(host);
@@ -428,7 +420,8 @@ weft_status weft_bench_index_read_files(json_t **index, const char *const *paths
     for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
         char folder[16];
         json_t *file = weft_cli_json_text(paths[i]);
-        json_t *name = weft_cli_json_text(name_of(paths[i]));
+        int length; /* all that is left, as it is a file's */
+        json_t *name = weft_cli_json_text(weft_cli_last_part(paths[i], &length));
         snprintf(folder, sizeof folder, "%u", i); /* each is a machine of its own */
         const weft_bench_place place = {
             .folder = folder, .file = json_string_value(file), .name = json_string_value(name)};

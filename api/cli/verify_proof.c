@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/system/file.h"
+#include "eval/names.h"
 #include "verification.h"
 
 #define MOST_BYTES ((size_t)64 << 10) /* of a proof */
@@ -42,14 +43,10 @@ int weft_cli_verify_proof(const verification *v) {
     return weft_cli_exit_code(status);
 }
 
-/* The last part of a path, which is what others know a file by. */
-static const char *name_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static int write_form(const verification *v, const char *path, bool envelope) {
-    const char *text = weft_receipt_statement(v->receipt, name_of(v->path), v->sha256, envelope);
+    int length; /* all that is left, as it is a file's */
+    const char *name = weft_cli_last_part(v->path, &length); /* others know the file by it */
+    const char *text = weft_receipt_statement(v->receipt, name, v->sha256, envelope);
     return weft_cli_exit_code(text ? weft_file_write(path, text, strlen(text), &v->host)
                                    : weft_fail_memory(&v->host, "a statement"));
 }

@@ -29,13 +29,13 @@ weft_digest weft_soft_cache_key(const struct weft_soft_device *device,
                                 const struct weft_soft_source *source) {
     const weft_digest module = weft_digest_of(source->words, source->size);
     const VkSpecializationInfo *constants = source->constants;
+    uint8_t uuid[VK_UUID_SIZE];
     const uint32_t numbers[] = {source->checked | (uint32_t)atomic_load(&device->careful) << 1,
                                 constants ? constants->mapEntryCount : 0};
     weft_sha256 hash;
     weft_sha256_begin(&hash);
-    /* Between two versions the compiler gets better, too. */
-    weft_sha256_add(&hash, weft_build(), strlen(weft_build()) + 1);
-    weft_sha256_add(&hash, device->physical->properties.uuid, VK_UUID_SIZE);
+    weft_soft_cache_uuid(uuid, device->physical);
+    weft_sha256_add(&hash, uuid, sizeof uuid);
     weft_sha256_add(&hash, module.bytes, sizeof module.bytes);
     weft_sha256_add(&hash, source->entry_point, strlen(source->entry_point) + 1);
     weft_sha256_add(&hash, numbers, sizeof numbers);

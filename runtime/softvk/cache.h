@@ -22,8 +22,8 @@ struct weft_soft_cache {
 WEFT_SOFT_OBJECT(VkPipelineCache, cache)
 
 /**
- * Which data a cache takes: those of the same device and the same build of Weft. Keys of another build's objects are none of ours, so that
- * whoever believed that they were there would never keep what was compiled instead.
+ * Whose objects a cache has: the device's, compiled by this build of Weft; between two builds the compiler gets better, too. It is in the header
+ * of data, so that nobody believes that another build's objects are there, and in each key.
  */
 void weft_soft_cache_uuid(uint8_t uuid[VK_UUID_SIZE], const struct weft_soft_physical *physical);
 

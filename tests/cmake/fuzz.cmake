@@ -21,7 +21,7 @@ add_dependencies(weft-quick weft-fuzzers)
 
 # What an entry needs of the command, which the library does not have.
 set(weft_fuzz_report_sources bench/file.c bench/label.c bench/compare.c bench/noise.c bench/csv.c api/cli/output.c api/cli/console_posix.c)
-set(weft_fuzz_certificate_sources bench/index.c bench/file.c bench/label.c bench/machines.c bench/ratios.c bench/side_csv.c bench/csv.c api/cli/certify/consistent.c api/cli/certify/findings.c
+set(weft_fuzz_certificate_sources bench/index.c bench/file.c bench/label.c bench/machines.c bench/ratios.c bench/side_csv.c bench/csv.c api/cli/certify/consistent.c api/cli/certify/findings.c api/cli/eval/names.c
     api/cli/certify/form.c api/cli/output.c api/cli/console_posix.c)
 
 set(weft_fuzz_resume_sources api/cli/partial.c api/cli/rows.c api/cli/logits.c api/cli/host.c api/cli/stop.c api/cli/stop_posix.c api/cli/trial.c

@@ -42,11 +42,23 @@ def _gemm(r: Reader, a: Any, b: Any, c: Any = None) -> Value:
 
 # ---- windows ----
 
+def _steps(r: Reader, axes: int) -> tuple[list[int], list[int]]:
+    """Strides and dilations."""
+    strides, dilations = ([int(one) for one in r.attribute(name, [1] * axes)] for name in ("strides", "dilations"))
+    return strides, dilations
+
+
+def _around(auto: str, extent: Extent, stride: int, span: int) -> tuple[Extent, Extent]:
+    """What auto_pad SAME puts before and behind an axis, so that a window of that span begins at each stride."""
+    need = larger(-extent % stride + span - stride, 0)
+    less = divide(need, 2)
+    return (less, need - less) if auto == "SAME_UPPER" else (need - less, less)
+
+
 def windows_of(r: Reader, kernel: list[int], extents: tuple[Extent, ...]) -> Windows:
     """Of the node's attributes, for axes of such extents."""
     axes = len(kernel)
-    strides = [int(one) for one in r.attribute("strides", [1] * axes)]
-    dilations = [int(one) for one in r.attribute("dilations", [1] * axes)]
+    strides, dilations = _steps(r, axes)
     auto = r.attribute("auto_pad", "NOTSET")
     if auto in ("NOTSET", "VALID"):
         pads = [int(one) for one in r.attribute("pads", [0] * 2 * axes)] if auto == "NOTSET" else [0] * 2 * axes
@@ -54,24 +66,20 @@ def windows_of(r: Reader, kernel: list[int], extents: tuple[Extent, ...]) -> Win
     free = [extent for extent, stride in zip(extents, strides) if stride != 1 and not isinstance(extent, int)]
     if free:
         raise NotNumbers(f"its auto_pad is {auto}, its strides are {strides}, and sizes are no numbers", product(free))
-    needs = [dilation * (size - 1) if stride == 1 else  # whatever the extent is
-             max((math.ceil(int(str(extent)) / stride) - 1) * stride + dilation * (size - 1) + 1 - int(str(extent)), 0)
-             for extent, stride, dilation, size in zip(extents, strides, dilations, kernel)]
-    less, more = [need // 2 for need in needs], [need - need // 2 for need in needs]
-    return Windows(kernel, strides, less + more if auto == "SAME_UPPER" else more + less, dilations)
+    around = [_around(auto, extent, stride, dilation * (size - 1) + 1)  # a number at stride 1, whatever the extent is
+              for extent, stride, dilation, size in zip(extents, strides, dilations, kernel)]
+    return Windows(kernel, strides, [int(str(pads[side])) for side in (0, 1) for pads in around], dilations)
 
 
 def padded(r: Reader, value: Value, kernel: list[int], fill: float) -> tuple[Value, Windows]:
     """The value, and the windows over it. What auto_pad puts around free sizes depends on them: it is put there before."""
     axes, auto = len(kernel), r.attribute("auto_pad", "NOTSET")
-    strides, dilations = ([int(one) for one in r.attribute(name, [1] * axes)] for name in ("strides", "dilations"))
+    strides, dilations = _steps(r, axes)
     extents = value.shape[2:]
     if not auto.startswith("SAME") or all(one == 1 or isinstance(extent, int) for one, extent in zip(strides, extents)):
         return value, windows_of(r, kernel, extents)
     for at, (extent, stride) in enumerate(zip(extents, strides)):
-        need = larger(-extent % stride + dilations[at] * (kernel[at] - 1) + 1 - stride, 0)
-        less = divide(need, 2)
-        before, after = (less, need - less) if auto == "SAME_UPPER" else (need - less, less)
+        before, after = _around(auto, extent, stride, dilations[at] * (kernel[at] - 1) + 1)
         value = r.build.pad(value, 2 + at, before, after, fill)
     return value, Windows(kernel, strides, [0] * 2 * axes, dilations)
 
@@ -89,7 +97,7 @@ def _conv_transpose(r: Reader, x: Any, weight: Any, bias: Any = None) -> Value:
     value, kernel = r.value(x), r.value(weight)
     axes = kernel.rank - 2
     sizes = [int(str(extent)) for extent in kernel.shape[2:]]
-    strides, dilations = ([int(one) for one in r.attribute(name, [1] * axes)] for name in ("strides", "dilations"))
+    strides, dilations = _steps(r, axes)
     more = [int(one) for one in r.attribute("output_padding", [0] * axes)]
     auto, wanted = r.attribute("auto_pad", "NOTSET"), r.attribute("output_shape")
     pads = [int(one) for one in r.attribute("pads", [0] * 2 * axes)] if auto == "NOTSET" else [0] * 2 * axes
