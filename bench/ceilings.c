@@ -7,6 +7,10 @@
 
 #include "bench/suites/suites.h"
 
+const char *const weft_bench_ceiling_names[WEFT_BENCH_CEILING_COUNT] = {
+    "copy_gb_per_s",         "f32_gflop_per_s",         "f16_gflop_per_s", "f16_matrix_gflop_per_s",
+    "int8_matrix_gop_per_s", "bf16_matrix_gflop_per_s", "dispatch_us",     "submission_us"};
+
 static const weft_bench_row *find(const weft_bench_row *rows, uint32_t count, const char *name) {
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(rows[i].bench_case->suite, "device") == 0 &&
@@ -30,21 +34,20 @@ static const weft_bench_row *measured(const weft_bench_row *rows, uint32_t count
 
 static double copy_rate(const weft_bench_row *rows, uint32_t count, char *reason) {
     static const char *const names[] = {"copy/words", "copy/vectors"};
-    double rate = NAN;
+    double best = NAN;
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const weft_bench_row *row = measured(rows, count, names[i], reason);
         if (row) {
-            rate = fmax(rate, row->bytes / row->median_ms * 1e-6); /* fmax(NaN, x) is x */
+            best = fmax(best, row->bytes / row->median_ms * 1e-6); /* fmax(NaN, x) is x */
         }
     }
-    if (!isnan(rate)) {
+    if (!isnan(best)) {
         reason[0] = '\0'; /* one is enough */
     }
-    return rate;
+    return best;
 }
 
-static double arithmetic_rate(const weft_bench_row *rows, uint32_t count, const char *name,
-                              char *reason) {
+static double rate(const weft_bench_row *rows, uint32_t count, const char *name, char *reason) {
     const weft_bench_row *row = measured(rows, count, name, reason);
     return row ? row->info.flops / row->median_ms * 1e-6 : (double)NAN;
 }
@@ -79,16 +82,32 @@ static double submission_time(const weft_bench_row *rows, uint32_t count, char *
     return row ? microseconds(row->host_ms - row->median_ms, reason) : (double)NAN;
 }
 
+void weft_bench_no_ceilings(weft_bench_ceilings *ceilings, const char *reason) {
+    for (uint32_t i = 0; i < WEFT_BENCH_CEILING_COUNT; i++) {
+        ceilings->of[i] = NAN;
+        snprintf(ceilings->reasons[i], sizeof ceilings->reasons[i], "%s", reason);
+    }
+}
+
 void weft_bench_take_ceilings(weft_bench_ceilings *ceilings, const weft_bench_row *rows,
                               uint32_t count) {
-    *ceilings = (weft_bench_ceilings){0};
-    ceilings->copy_gb_per_s = copy_rate(rows, count, ceilings->reasons[WEFT_BENCH_COPY]);
-    ceilings->f32_gflop_per_s =
-        arithmetic_rate(rows, count, "arithmetic/f32", ceilings->reasons[WEFT_BENCH_F32]);
-    ceilings->f16_gflop_per_s =
-        arithmetic_rate(rows, count, "arithmetic/f16", ceilings->reasons[WEFT_BENCH_F16]);
-    ceilings->dispatch_us = dispatch_time(rows, count, ceilings->reasons[WEFT_BENCH_DISPATCH]);
-    ceilings->submission_us =
+    static const struct {
+        weft_bench_ceiling ceiling;
+        const char *name;
+    } rates[] = {{WEFT_BENCH_F32, "arithmetic/f32"},
+                 {WEFT_BENCH_F16, "arithmetic/f16"},
+                 {WEFT_BENCH_F16_MATRICES, "matrix/f16"},
+                 {WEFT_BENCH_INT8_MATRICES, "matrix/int8"},
+                 {WEFT_BENCH_BF16_MATRICES, "matrix/bf16"}};
+    double *of = ceilings->of;
+    weft_bench_no_ceilings(ceilings, "");
+    for (uint32_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        const weft_bench_ceiling ceiling = rates[i].ceiling;
+        of[ceiling] = rate(rows, count, rates[i].name, ceilings->reasons[ceiling]);
+    }
+    of[WEFT_BENCH_COPY] = copy_rate(rows, count, ceilings->reasons[WEFT_BENCH_COPY]);
+    of[WEFT_BENCH_DISPATCH] = dispatch_time(rows, count, ceilings->reasons[WEFT_BENCH_DISPATCH]);
+    of[WEFT_BENCH_SUBMISSION] =
         submission_time(rows, count, ceilings->reasons[WEFT_BENCH_SUBMISSION]);
 }
 
@@ -120,13 +139,15 @@ weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_devi
     return status;
 }
 
-/* fmin and fmax leave out what is NaN. */
 void weft_bench_better_ceilings(weft_bench_ceilings *ceilings, const weft_bench_ceilings *again) {
-    ceilings->copy_gb_per_s = fmax(ceilings->copy_gb_per_s, again->copy_gb_per_s);
-    ceilings->f32_gflop_per_s = fmax(ceilings->f32_gflop_per_s, again->f32_gflop_per_s);
-    ceilings->f16_gflop_per_s = fmax(ceilings->f16_gflop_per_s, again->f16_gflop_per_s);
-    ceilings->dispatch_us = fmin(ceilings->dispatch_us, again->dispatch_us);
-    ceilings->submission_us = fmin(ceilings->submission_us, again->submission_us);
+    for (uint32_t i = 0; i < WEFT_BENCH_CEILING_COUNT; i++) {
+        const double before = ceilings->of[i];
+        const double now = again->of[i];
+        if (isnan(before) ? !isnan(now) : i < WEFT_BENCH_DISPATCH ? now > before : now < before) {
+            ceilings->of[i] = now;
+            memcpy(ceilings->reasons[i], again->reasons[i], sizeof ceilings->reasons[i]);
+        }
+    }
 }
 
 double weft_bench_fraction(double value, double ceiling) {

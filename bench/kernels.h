@@ -21,7 +21,22 @@ weft_status weft_bench_copy(weft_tensor *out, weft_graph *graph, weft_tensor x, 
 weft_status weft_bench_arithmetic(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   uint32_t loops, bool half);
 
-/** What an element of x becomes. */
+typedef enum weft_bench_factors {
+    WEFT_BENCH_MATRIX_F16 = 0, /* f32 sums; needs fast math */
+    WEFT_BENCH_MATRIX_INT8,    /* int32 sums */
+    WEFT_BENCH_MATRIX_BF16     /* compiling a plan says that there is no such kernel */
+} weft_bench_factors;
+
+/**
+ * y = what the above gives of x, by products of matrices whose size and type the device has (VK_KHR_cooperative_matrix), of a shape that fills
+ * whole workgroups: 2^16 elements do. Of `loops`, each multiplies and adds 16 times for each of four matrices of sums, as often with 1 as with
+ * -1, which changes nothing in the end; one product more makes each sum the matrices' depth, for which 1 is added. WEFT_UNSUPPORTED when a plan
+ * is compiled for a device that has no such matrices.
+ */
+weft_status weft_bench_matrix(weft_tensor *out, weft_graph *graph, weft_tensor x, uint32_t loops,
+                              weft_bench_factors factors);
+
+/** What an element of x becomes, by either. */
 float weft_bench_arithmetic_result(float x);
 
 #endif

@@ -83,10 +83,10 @@ static json_t *limits_json(const weft_bench_row *row, const weft_bench_ceilings 
     const double gb_per_s = row->bytes / row->median_ms * 1e-6;
     return json_pack(
         "{s:o, s:o, s:o}", "fraction_of_copy",
-        weft_cli_json_real(weft_bench_fraction(gb_per_s, ceilings->copy_gb_per_s)),
+        weft_cli_json_real(weft_bench_fraction(gb_per_s, ceilings->of[WEFT_BENCH_COPY])),
         "fraction_of_arithmetic",
-        weft_cli_json_real(weft_bench_fraction(gflop_per_s, ceilings->f32_gflop_per_s)), "start_ms",
-        start_json(row));
+        weft_cli_json_real(weft_bench_fraction(gflop_per_s, ceilings->of[WEFT_BENCH_F32])),
+        "start_ms", start_json(row));
 }
 
 static json_t *row_json(const weft_bench_row *row, const weft_bench_result *result,
@@ -145,17 +145,23 @@ static json_t *fit_json(const weft_bench_fit *fit, const weft_bench_result *resu
 
 /* ---- the environment ---- */
 
+static json_t *ceilings_json(const weft_bench_ceilings *ceilings) {
+    json_t *object = json_object();
+    json_t *reasons = json_object();
+    for (uint32_t i = 0; i < WEFT_BENCH_CEILING_COUNT; i++) {
+        const char *name = weft_bench_ceiling_names[i];
+        object = weft_cli_json_field(object, name, weft_cli_json_real(ceilings->of[i]));
+        if (ceilings->reasons[i][0] != '\0') {
+            reasons = weft_cli_json_field(reasons, name, weft_cli_json_text(ceilings->reasons[i]));
+        }
+    }
+    return weft_cli_json_field(object, "reasons", reasons);
+}
+
 static json_t *device_json(const weft_bench_result *result) {
-    const weft_bench_ceilings *ceilings = &result->ceilings;
     json_t *device = weft_cli_device_json(&result->device);
     json_object_del(device, "uuid"); /* the identity of the single device: reports are handed on */
-    json_object_set_new(device, "ceilings",
-                        json_pack("{s:o, s:o, s:o, s:o, s:o}", "copy_gb_per_s",
-                                  weft_cli_json_real(ceilings->copy_gb_per_s), "f32_gflop_per_s",
-                                  weft_cli_json_real(ceilings->f32_gflop_per_s), "f16_gflop_per_s",
-                                  weft_cli_json_real(ceilings->f16_gflop_per_s), "dispatch_us",
-                                  weft_cli_json_real(ceilings->dispatch_us), "submission_us",
-                                  weft_cli_json_real(ceilings->submission_us)));
+    json_object_set_new(device, "ceilings", ceilings_json(&result->ceilings));
     return device;
 }
 

@@ -75,7 +75,6 @@ set(WEFT_KERNEL_HEADER "" CACHE FILEPATH "The tool kernel-header of a native bui
 if(NOT WEFT_KERNEL_HEADER)
     file(GLOB weft_spirv_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/spirv/*.c")
     add_executable(kernel-header "${PROJECT_SOURCE_DIR}/cmake/kernel_header.c"
-        "${PROJECT_SOURCE_DIR}/cmake/cooperative_matrix.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/math/float_state.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/harmless.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/host.c"

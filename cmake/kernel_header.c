@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cooperative_matrix.h"
 #include "core/try.h"
 #include "shader/shader.h"
-#include "spirv/check.h"
+#include "spirv/cooperative.h"
 #include "spirv/reflect.h"
 
 struct kernel {
@@ -224,22 +223,6 @@ static uint32_t *read_module(size_t *count, const char *path) {
     return words;
 }
 
-/* As drivers want it: *words is replaced. */
-static bool translate(uint32_t **words, size_t *count) {
-    struct weft_spirv_edit edit = {0};
-    weft_status status = weft_spirv_check(*words, 4 * *count, &host);
-    status = status == WEFT_OK ? weft_spirv_edit_begin(&edit, *words, 4 * *count, &host) : status;
-    status = status == WEFT_OK ? weft_cooperative_translate(&edit) : status;
-    if (status == WEFT_OK) {
-        free(*words);
-        *words = edit.words;
-        *count = edit.module.count;
-        edit.words = NULL;
-    }
-    weft_spirv_edit_free(&edit);
-    return status == WEFT_OK;
-}
-
 static weft_status reflect(struct kernel *kernel, const struct weft_spirv *reproducible,
                            const struct weft_spirv *fast) {
     struct weft_shader_interface other;
@@ -261,8 +244,9 @@ static bool run(const char *name, const char *const paths[2], const char *output
     for (int i = 0; good && i < 2; i++) {
         size_t count = 0;
         words[i] = read_module(&count, paths[i]);
-        good = words[i] && translate(&words[i], &count);
-        modules[i] = (struct weft_spirv){words[i], 4 * count};
+        size_t size = 4 * count;
+        good = words[i] && weft_cooperative_translate(&words[i], &size, &host) == WEFT_OK;
+        modules[i] = (struct weft_spirv){words[i], size};
     }
     good = good && reflect(&kernel, &modules[0], &modules[1]) == WEFT_OK;
     for (int i = 0; good && i < 2; i++) {

@@ -25,6 +25,9 @@ const CEILINGS = [
     ["copy_gb_per_s", "Copy bandwidth", "GB/s", "within device memory, read and written"],
     ["f32_gflop_per_s", "f32 arithmetic", "GFLOP/s", "multiply-adds, two operations each"],
     ["f16_gflop_per_s", "f16 arithmetic", "GFLOP/s", "the same in half precision"],
+    ["f16_matrix_gflop_per_s", "f16 matrices", "GFLOP/s", "by units for matrices, with f32 sums"],
+    ["int8_matrix_gop_per_s", "int8 matrices", "GOP/s", "the same of int8, with int32 sums"],
+    ["bf16_matrix_gflop_per_s", "bf16 matrices", "GFLOP/s", "the same of bf16"],
     ["dispatch_us", "Dispatch latency", "µs", "between two dispatches that depend on each other"],
     ["submission_us", "Submission latency", "µs", "an empty dispatch, until the host sees its end"],
 ];
@@ -54,7 +57,9 @@ function showCeilings(section) {
     const shown = CEILINGS.filter(([field]) => devices.some((device) => isNumber(device.ceilings[field])));
     section.append(element("h2", {}, "What the devices can do"),
         element("p.lead", {}, "Measured in the same run. Everything below is held against these."),
-        element("div.cards", {}, ...shown.map((ceiling) => ceilingCard(ceiling, devices))));
+        element("div.cards", {}, ...shown.map((ceiling) => ceilingCard(ceiling, devices))),
+        ...devices.flatMap((device) => CEILINGS.filter(([field]) => device.ceilings.reasons?.[field]).map(([field, title]) =>
+            element("p.what", {}, `No ${title} of ${device.name}: ${device.ceilings.reasons[field]}.`))));
     return shown.length > 0;
 }
 

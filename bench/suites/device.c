@@ -81,6 +81,26 @@ static weft_status build_f16(weft_graph *graph, const weft_bench_case *bench_cas
     return build_arithmetic(graph, bench_case, true);
 }
 
+static weft_status build_matrix(weft_graph *graph, const weft_bench_case *bench_case,
+                                weft_bench_factors factors) {
+    weft_tensor x = {0};
+    WEFT_TRY(input(&x, graph, bench_case));
+    WEFT_TRY(weft_bench_matrix(&x, graph, x, bench_case->sizes[LOOPS], factors));
+    return weft_graph_output(graph, "y", x);
+}
+
+static weft_status build_matrix_f16(weft_graph *graph, const weft_bench_case *bench_case) {
+    return build_matrix(graph, bench_case, WEFT_BENCH_MATRIX_F16);
+}
+
+static weft_status build_matrix_int8(weft_graph *graph, const weft_bench_case *bench_case) {
+    return build_matrix(graph, bench_case, WEFT_BENCH_MATRIX_INT8);
+}
+
+static weft_status build_matrix_bf16(weft_graph *graph, const weft_bench_case *bench_case) {
+    return build_matrix(graph, bench_case, WEFT_BENCH_MATRIX_BF16);
+}
+
 /** A chain of sums, each of which waits for the one before: x + 1 in as many equal steps, without rounding. */
 static weft_status build_chain(weft_graph *graph, const weft_bench_case *bench_case) {
     const uint32_t steps = bench_case->sizes[LOOPS];
@@ -199,21 +219,6 @@ static weft_status compile_grown(weft_plan **plan, weft_device *device,
     }
 }
 
-static weft_status compile_f16(weft_plan **plan, weft_device *device,
-                               const weft_bench_case *bench_case, bool timestamps,
-                               const weft_host *host) {
-    weft_device_info info;
-    WEFT_TRY(weft_device_get_info(device, &info));
-    if (weft_device_get_math(device) != WEFT_MATH_FAST) {
-        return weft_fail(host, WEFT_UNSUPPORTED, "%s math computes in f32 alone",
-                         weft_math_name(weft_device_get_math(device)));
-    }
-    if (!info.has_f16_arithmetic) {
-        return weft_fail(host, WEFT_UNSUPPORTED, "the device has no f16 arithmetic");
-    }
-    return compile_grown(plan, device, bench_case, timestamps, host);
-}
-
 /** Exact, of some rows; probe() has checked all. */
 static void define(weft_case *c, const weft_bench_case *bench_case) {
     const struct kind *kind = bench_case->data;
@@ -243,6 +248,9 @@ static const struct device_case {
     {"copy/vectors", WEFT_BENCH_SHORT, {1U << 20, 1}, &copy, build_copy_vectors},
     {"arithmetic/f32", WEFT_BENCH_SMALLEST, {1U << 16, 8}, &arithmetic, build_f32},
     {"arithmetic/f16", WEFT_BENCH_SHORT, {1U << 16, 8}, &arithmetic, build_f16},
+    {"matrix/f16", WEFT_BENCH_SHORT, {1U << 16, 8}, &arithmetic, build_matrix_f16},
+    {"matrix/int8", WEFT_BENCH_SHORT, {1U << 16, 8}, &arithmetic, build_matrix_int8},
+    {"matrix/bf16", WEFT_BENCH_SHORT, {1U << 16, 8}, &arithmetic, build_matrix_bf16},
     {"dispatch/16", WEFT_BENCH_SHORT, {ROW, 16}, &chain, build_chain},
     {"dispatch/256", WEFT_BENCH_SHORT, {ROW, 256}, &chain, build_chain},
     {"submission", WEFT_BENCH_SMALLEST, {ROW, 1}, &chain, build_chain},
@@ -256,7 +264,7 @@ void weft_bench_add_device(weft_bench_list *list, const weft_bench_scope *scope)
                                .sized = own->kind != &chain,
                                .data = own->kind,
                                .build = own->build,
-                               .compile = own->build == build_f16 ? compile_f16 : compile_grown,
+                               .compile = compile_grown,
                                .host_clock = own->kind == &chain && own->sizes[LOOPS] > 1,
                                .define = define};
         snprintf(row.name, sizeof row.name, "%s", own->name);

@@ -288,6 +288,15 @@ static weft_status check_launch(const struct weft_lowering *lowering, const weft
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: kernel %s: args must not be null",
                          lowering->label, kernel->name);
     }
+    const weft_device_info *info = &lowering->device->info;
+    const uint32_t subgroup = launch->subgroup;
+    if (subgroup != 0 && ((subgroup & (subgroup - 1)) != 0 || subgroup < info->least_subgroup ||
+                          subgroup > info->most_subgroup)) {
+        return weft_fail(host, WEFT_UNSUPPORTED,
+                         "%s: kernel %s: wants subgroups of %u, and the device takes %u … %u",
+                         lowering->label, kernel->name, subgroup, info->least_subgroup,
+                         info->most_subgroup);
+    }
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         if (!launch->args[i].name || (unsigned)launch->args[i].kind > WEFT_ARG_BOOL) {
             return weft_fail(host, WEFT_INVALID_ARGUMENT,
@@ -320,5 +329,6 @@ weft_status weft_lower_launch(weft_lowering *lowering, const weft_launch *launch
         weft_lower_named(lowering, kernel, grid, launch->args, launch->arg_count);
     dispatch->flops = launch->flops;
     dispatch->bytes = launch->bytes;
+    dispatch->pipeline.subgroup = launch->subgroup;
     return weft_lower_status(lowering);
 }

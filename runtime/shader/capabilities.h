@@ -8,9 +8,10 @@
 /**
  * True if a device offers every capability that a checked module declares. Only those that Weft's
  * own kernels may use are known: what every device of Vulkan 1.1 has without a feature turned on,
- * subgroup arithmetic, and f16 arithmetic, which is turned on in fast mode. All others count as missing, because Weft
- * turns on no other feature for shaders.
+ * subgroup arithmetic, f16 arithmetic, which is turned on in fast mode, and cooperative matrices. Weft turns on no other feature for shaders;
+ * `others`: what is said of them, since the owner of an adopted device may have.
  */
-bool weft_spirv_runs_on(const uint32_t *words, size_t size, const weft_device_info *info);
+bool weft_spirv_runs_on(const uint32_t *words, size_t size, const weft_device_info *info,
+                        bool others);
 
 #endif

@@ -14,6 +14,7 @@
 #include "core/system/fork_gate.h"
 #include "core/try.h"
 #include "shader/glslang_guard.h"
+#include "spirv/cooperative.h"
 
 #define CACHE_KIND    "glsl"
 #define FAST_PREAMBLE "#define WEFT_MATH_FAST 1\n"
@@ -140,6 +141,11 @@ static weft_status generate(uint32_t **words, size_t *size, struct job *job) {
         return weft_fail_memory(job->host, job->name);
     }
     glslang_program_SPIRV_get(job->program, copy);
+    const weft_status status = weft_cooperative_translate(&copy, &bytes, job->host);
+    if (status != WEFT_OK) {
+        weft_free(job->host, copy);
+        return status;
+    }
     *words = copy;
     *size = bytes;
     return WEFT_OK;

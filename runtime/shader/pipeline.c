@@ -49,7 +49,8 @@ static weft_status find_source(struct weft_spirv *source, bool *fast, const weft
         return weft_fail(&device->host, WEFT_NOT_FOUND, "no embedded shader is called %s",
                          name_of(desc));
     }
-    *fast = *fast && weft_spirv_runs_on(shader->fast.words, shader->fast.size, &device->info);
+    *fast =
+        *fast && weft_spirv_runs_on(shader->fast.words, shader->fast.size, &device->info, false);
     *source = *fast ? shader->fast : shader->reproducible;
     return WEFT_OK;
 }
@@ -205,6 +206,13 @@ static weft_status check_limits(const weft_device *device, const struct weft_pip
         return weft_fail(&device->host, WEFT_UNSUPPORTED,
                          "pipeline %s: %u storage buffers; the device binds at most %u",
                          name_of(desc), desc->binding_count, bindings);
+    }
+    if (desc->spirv.words &&
+        !weft_spirv_runs_on(module->words, 4 * module->count, &device->info, true)) {
+        return weft_fail(&device->host, WEFT_UNSUPPORTED,
+                         "pipeline %s: the device lacks what its module declares: f16, arithmetic "
+                         "over subgroups or cooperative matrices",
+                         name_of(desc));
     }
     return check_local_size(device, desc, module);
 }

@@ -14,7 +14,7 @@
 // large or as small as f32 allows, and of a row all elements down to 2^-21 of its largest are off by no more than 2^-11 of
 // themselves, as those of weights are.
 //
-// Written with GL_NV_cooperative_matrix, which older compilers know, too; cmake/cooperative_matrix.c makes
+// Written with GL_NV_cooperative_matrix, which older compilers know, too; runtime/spirv/cooperative.c makes
 // SPV_KHR_cooperative_matrix of it, which differs in its operands only.
 
 #ifdef WEFT_MATH_FAST
@@ -99,7 +99,7 @@ float scale[ROWS_OF_A];
 SUM_OF sums[HIGH * WIDE];
 
 // What was written to shared memory before is there to be read after. It is said here and not at each access, which drivers
-// would wait for: cmake/cooperative_matrix.c.
+// would wait for: runtime/spirv/cooperative.c.
 void meet()
 {
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared,

@@ -28,7 +28,10 @@ static bool runs_on(const weft_device_info *info, const uint32_t *capabilities, 
     words[at++] = weft_spirv_first_word(SpvOpMemoryModel, 3);
     words[at++] = 0;
     words[at++] = 1;
-    return weft_spirv_runs_on(words, 4 * at, info);
+    const bool runs = weft_spirv_runs_on(words, 4 * at, info, false);
+    /* Whoever takes other capabilities takes all that is taken else. */
+    assert_true(!runs || weft_spirv_runs_on(words, 4 * at, info, true));
+    return runs;
 }
 
 WEFT_TEST(test_made_up_modules) {
@@ -53,15 +56,16 @@ WEFT_TEST(test_embedded_modules) {
         /* What a device falls back to must run on every device. */
         const bool has_bytes = strcmp(shader->name, "matmul/int8_cooperative") == 0;
         assert_true(weft_spirv_runs_on(shader->reproducible.words, shader->reproducible.size,
-                                       has_bytes ? &multiplying_bytes : &plain));
+                                       has_bytes ? &multiplying_bytes : &plain, false));
         if (has_bytes) { /* in both modes by its rows alone */
-            assert_false(weft_spirv_runs_on(shader->fast.words, shader->fast.size, &multiplying));
+            assert_false(
+                weft_spirv_runs_on(shader->fast.words, shader->fast.size, &multiplying, false));
             continue;
         }
         const bool has_matrices = strcmp(shader->name, "matmul/cooperative") == 0;
         assert_true(weft_spirv_runs_on(shader->fast.words, shader->fast.size,
-                                       has_matrices ? &multiplying : &adding));
-        bool everywhere = weft_spirv_runs_on(shader->fast.words, shader->fast.size, &plain);
+                                       has_matrices ? &multiplying : &adding, false));
+        bool everywhere = weft_spirv_runs_on(shader->fast.words, shader->fast.size, &plain, false);
         replaced += !everywhere;
         /* Only the fast products read weights of 16 bits, so that these must not be replaced. */
         if (strncmp(shader->name, "matmul/", 7) == 0 && !has_matrices) {

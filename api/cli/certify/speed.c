@@ -226,9 +226,9 @@ static json_t *mode_json(const weft_bench_session *session, const char *reason, 
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "math", weft_math_name(math), "status",
                      ceilings ? "ok" : "unsupported", "reason",
                      ceilings ? json_null() : weft_cli_json_text(reason), "f32_gflop_per_s",
-                     ceilings ? weft_certify_real(ceilings->f32_gflop_per_s) : json_null(),
+                     ceilings ? weft_certify_real(ceilings->of[WEFT_BENCH_F32]) : json_null(),
                      "copy_gb_per_s",
-                     ceilings ? weft_certify_real(ceilings->copy_gb_per_s) : json_null());
+                     ceilings ? weft_certify_real(ceilings->of[WEFT_BENCH_COPY]) : json_null());
 }
 
 static int take(weft_certify_speed *speed, const weft_bench_session *session, uint32_t pass,

@@ -251,6 +251,11 @@ typedef struct weft_op_include {
  * is compiled in this process, and must be as trusted as the program. SPIR-V has version 1.5 at most and must keep its
  * names (OpName).
  *
+ * GLSL with GL_NV_cooperative_matrix becomes SPIR-V with SPV_KHR_cooperative_matrix, which drivers of today have. The
+ * matrices of a type must be the first factor of products, the second, or what they are added to: give these types
+ * constants of their own. weft_device_info.matrix_shapes and integer_matrix_shapes have the sizes; elsewhere compiling
+ * the plan returns WEFT_UNSUPPORTED. Outside of fast mode, matrices of integers alone.
+ *
  * Accesses outside a buffer are harmless where the driver can check bounds for single pipelines: always on the
  * processor device; elsewhere with VK_EXT_pipeline_robustness on devices that Weft opened. They read zeros or other
  * data of the same buffer, and write nothing outside. The processor device also checks shared memory and arrays.
@@ -330,6 +335,11 @@ typedef struct weft_launch {
     uint32_t arg_count;
     double flops; /**< for reports */
     double bytes; /**< read and written, each tensor counted once; for reports */
+    /**
+     * Invocations of a subgroup that the kernel is made for, as kernels with cooperative matrices are: a power of two from
+     * least_subgroup to most_subgroup of weft_device_info. 0: the driver's choice
+     */
+    uint32_t subgroup;
 } weft_launch;
 
 #ifndef __cplusplus
@@ -339,7 +349,8 @@ typedef struct weft_launch {
 /**
  * Appends a dispatch. Weft derives barriers and memory from the buffers that the shader reads and writes.
  * Errors, which stick: WEFT_INVALID_ARGUMENT naming the field that is missing, unknown or of another type, or the
- * include without a name or text, or with a duplicate name; WEFT_COMPILE_ERROR; WEFT_OUT_OF_HOST_MEMORY.
+ * include without a name or text, or with a duplicate name; WEFT_UNSUPPORTED for a subgroup that the device cannot
+ * have; WEFT_COMPILE_ERROR; WEFT_OUT_OF_HOST_MEMORY.
  */
 WEFT_API weft_status weft_lower_launch(weft_lowering *lowering, const weft_launch *launch);
 

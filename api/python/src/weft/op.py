@@ -43,6 +43,7 @@ class Launch:
         extent: workgroups along each axis.
         name: for messages and traces; None: the op's.
         flops: floating-point operations, for reports.
+        subgroup: invocations of a subgroup that the shader is made for; 0: the driver's choice.
     """
 
     glsl: str
@@ -52,6 +53,7 @@ class Launch:
     extent: tuple[int, int, int] = (0, 0, 0)
     name: str | None = None
     flops: float = 0.0
+    subgroup: int = 0
 
 
 class Op:
@@ -159,7 +161,7 @@ class Op:
         lib.weft_lower_launch(lowering, ffi.new("weft_launch *", {
             "kernel": {"name": self._text(launch.name or self.name), "glsl": self._text(launch.glsl)}, "items": launch.items,
             "groups": launch.groups, "extent": list(launch.extent), "args": args, "arg_count": len(args),
-            "flops": launch.flops}))
+            "flops": launch.flops, "subgroup": launch.subgroup}))
 
     def _arg(self, name: str, value: Argument) -> dict[str, Any]:
         kind, word = _word(name, value)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cooperative_matrix.h"
+#include "spirv/cooperative.h"
 
 #include <string.h>
 
 #include "core/try.h"
+#include "spirv/check.h"
+#include "spirv/edit.h"
 
 /* SPV_KHR_cooperative_matrix, Cooperative Matrix Use, and none of them. */
 enum use { FIRST_FACTOR = 0, SECOND_FACTOR = 1, ACCUMULATOR = 2, USES = 3, NO_USE = USES };
@@ -191,23 +193,40 @@ static weft_status translate(struct translation *t) {
     return weft_spirv_apply(t->edit);
 }
 
-static bool has_cooperative_matrices(const struct weft_spirv_module *module) {
-    WEFT_SPIRV_EACH(type, module, WEFT_SPIRV_DECLARATIONS) {
-        if (weft_spirv_opcode(type[0]) == SpvOpTypeCooperativeMatrixNV) {
+static weft_status translate_module(struct weft_spirv_edit *edit, const weft_host *host) {
+    struct translation t = {.edit = edit, .module = &edit->module};
+    t.use_of = weft_alloc(host, edit->module.bound);
+    const weft_status status = t.use_of ? translate(&t) : weft_fail_memory(host, "SPIR-V ids");
+    weft_free(host, t.use_of);
+    return status;
+}
+
+/* Of a module that weft_spirv_check has passed: its capabilities come first, section 2.4. */
+static bool has_capability(const uint32_t *words, size_t count, uint32_t capability) {
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS;
+         at < count && weft_spirv_opcode(words[at]) == SpvOpCapability;
+         at += weft_spirv_length(words[at])) {
+        if (words[at + 1] == capability) {
             return true;
         }
     }
     return false;
 }
 
-weft_status weft_cooperative_translate(struct weft_spirv_edit *edit) {
-    const weft_host *host = edit->module.host;
-    struct translation t = {.edit = edit, .module = &edit->module};
-    if (!has_cooperative_matrices(&edit->module)) {
+weft_status weft_cooperative_translate(uint32_t **words, size_t *size, const weft_host *host) {
+    struct weft_spirv_edit edit = {0};
+    WEFT_TRY(weft_spirv_check(*words, *size, host));
+    if (!has_capability(*words, *size / 4, SpvCapabilityCooperativeMatrixNV)) {
         return WEFT_OK;
     }
-    t.use_of = weft_alloc(host, edit->module.bound);
-    const weft_status status = t.use_of ? translate(&t) : weft_fail_memory(host, "SPIR-V ids");
-    weft_free(host, t.use_of);
+    weft_status status = weft_spirv_edit_begin(&edit, *words, *size, host);
+    status = status == WEFT_OK ? translate_module(&edit, host) : status;
+    if (status == WEFT_OK) {
+        weft_free(host, *words);
+        *words = edit.words;
+        *size = 4 * edit.module.count;
+        edit.words = NULL;
+    }
+    weft_spirv_edit_free(&edit);
     return status;
 }
