@@ -226,6 +226,12 @@ static bool compare(struct weft_emit *emit, LLVMValueRef *made, uint32_t op, LLV
 
 /* ---- conversions ---- */
 
+static LLVMValueRef from_signed(struct weft_emit *emit, LLVMTypeRef type, LLVMValueRef a) {
+    const bool floats = weft_emit_element_type(type) == emit->types[WEFT_IR_F32];
+    const LLVMValueRef nibble = floats ? weft_emit_nibble(emit, a) : NULL;
+    return nibble ? nibble : LLVMBuildSIToFP(emit->builder, a, type, "");
+}
+
 static LLVMValueRef convert(struct weft_emit *emit, uint32_t op, LLVMTypeRef type, LLVMValueRef a) {
     switch (op) {
     case SpvOpConvertFToU:
@@ -233,7 +239,7 @@ static LLVMValueRef convert(struct weft_emit *emit, uint32_t op, LLVMTypeRef typ
     case SpvOpConvertFToS:
         return LLVMBuildFPToSI(emit->builder, a, type, "");
     case SpvOpConvertSToF:
-        return LLVMBuildSIToFP(emit->builder, a, type, "");
+        return from_signed(emit, type, a);
     case SpvOpConvertUToF:
         return LLVMBuildUIToFP(emit->builder, a, type, "");
     case SpvOpUConvert:

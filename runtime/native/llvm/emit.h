@@ -123,6 +123,8 @@ LLVMValueRef weft_emit_dot(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef 
 /** sum + the products of the signed halves of two words, all vectors; null where this processor has nothing for it. */
 LLVMValueRef weft_emit_pairs(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
                              LLVMValueRef sum);
+/** A vector of numbers of four bits, or of those less a constant, as floats; null for another, or where this processor has nothing for it. */
+LLVMValueRef weft_emit_nibble(struct weft_emit *emit, LLVMValueRef a);
 void weft_emit_load(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
 void weft_emit_store(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
 void weft_emit_atomic(struct weft_emit *emit, const struct weft_ir_instruction *instruction);
