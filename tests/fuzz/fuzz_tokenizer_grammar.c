@@ -124,11 +124,12 @@ static void put_normalizer(struct choices *choices) {
 }
 
 static void put_pre_tokenizer(struct choices *choices) {
-    static const char *const types[] = {"BertPreTokenizer", "ByteLevel",   "Whitespace",
-                                        "WhitespaceSplit",  "Punctuation", "Digits",
-                                        "Metaspace",        "Split",       "Split"};
+    static const char *const types[] = {
+        "BertPreTokenizer", "ByteLevel", "Whitespace", "WhitespaceSplit", "Punctuation",
+        "Digits",           "Metaspace", "Split",      "Split",           "FixedLength"};
     static const char *const ways[] = {"Removed", "Isolated", "MergedWithPrevious",
                                        "MergedWithNext", "Contiguous"};
+    static const char *const lengths[] = {"1", "2", "7", "1000"};
     const char *type = PICK(choices, types);
     weft_text_add(&choices->out, "{\"type\":\"%s\"", type);
     if (strcmp(type, "Split") == 0) {
@@ -138,6 +139,8 @@ static void put_pre_tokenizer(struct choices *choices) {
     } else if (strcmp(type, "ByteLevel") == 0) {
         put_bool(choices, "add_prefix_space");
         put_bool(choices, "use_regex");
+    } else if (strcmp(type, "FixedLength") == 0) {
+        weft_text_add(&choices->out, ",\"length\":%s", PICK(choices, lengths));
     }
     put(choices, "}");
 }

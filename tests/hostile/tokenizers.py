@@ -18,7 +18,7 @@ def normalizer(r):
 
 def pre_tokenizer(r):
     return r.choice([{"type": "Whitespace"}, {"type": "WhitespaceSplit"}, {"type": "BertPreTokenizer"}, {"type": "Punctuation",
-                     "behavior": "Isolated"}, {"type": "Digits", "individual_digits": True},
+                     "behavior": "Isolated"}, {"type": "Digits", "individual_digits": True}, {"type": "FixedLength", "length": r.choice([1, 3, 1000])},
                      {"type": "ByteLevel", "add_prefix_space": r.random() < 0.5, "trim_offsets": True, "use_regex": r.random() < 0.5},
                      {"type": "Metaspace", "replacement": "▁", "prepend_scheme": r.choice(["always", "first", "never"]), "split": True},
                      {"type": "Split", "pattern": pattern(r), "behavior": r.choice(["Isolated", "Removed", "MergedWithNext"]),

@@ -235,9 +235,16 @@ def openai():
                                             limit_alphabet=150, show_progress=False))
 
 
+def fixed_length():
+    """Parts of equally many characters, as of genomes."""
+    made = tokenizers.Tokenizer(models.BPE(unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(" ", "isolated"), pre_tokenizers.FixedLength(length=3)])
+    return _train(made, trainers.BpeTrainer(vocab_size=2000, special_tokens=["<unk>"], limit_alphabet=150, show_progress=False))
+
+
 MAKERS = {"bert": lambda: _bert(True), "bert_cased": lambda: _bert(False)}
 MAKERS.update({maker.__name__: maker for maker in (gpt2, llama3, qwen, o200k, roberta, modernbert, xlm_roberta, t5, llama2,
-                                                   word_level, openai)})
+                                                   word_level, openai, fixed_length)})
 
 
 @pytest.fixture(scope="module", params=["minilm", *MAKERS])

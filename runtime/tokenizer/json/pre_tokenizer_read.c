@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The pre-tokenizer of a tokenizer.json. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/try.h"
@@ -134,6 +135,23 @@ static weft_status read_delimiter(struct reader *reader, const struct weft_compo
     return weft_component_char(&step->code, component, names[0]);
 }
 
+/* Of so many characters each, but for the last. */
+static weft_status read_fixed_length(struct reader *reader,
+                                     const struct weft_component *component) {
+    static const char *const names[] = {"length", NULL};
+    struct weft_pre_step *step = NULL;
+    char pattern[48];
+    int64_t length = 5;
+    WEFT_TRY(weft_component_allow(component, names));
+    WEFT_TRY(add_step(reader, &step));
+    WEFT_TRY(weft_json_optional_integer(&length, &component->fields, names[0], 1,
+                                        WEFT_REGEX_MAX_REPEAT));
+    step->kind = WEFT_PRE_PATTERN;
+    step->split = WEFT_SPLIT_ISOLATED;
+    snprintf(pattern, sizeof pattern, "[\\s\\S]{1,%d}", (int)length);
+    return set_pattern(reader, step, pattern);
+}
+
 static weft_status read_metaspace(struct reader *reader, const struct weft_component *component) {
     static const char *const names[] = {"replacement",      "prepend_scheme", "split",
                                         "add_prefix_space", "str_rep",        NULL};
@@ -173,15 +191,11 @@ static const struct {
     const char *type;
     weft_status (*read)(struct reader *reader, const struct weft_component *component);
 } rows[] = {
-    {"BertPreTokenizer", read_bert},
-    {"ByteLevel", read_byte_level},
-    {"Whitespace", read_whitespace},
-    {"WhitespaceSplit", read_whitespace_split},
-    {"Punctuation", read_punctuation},
-    {"Digits", read_digits},
-    {"CharDelimiterSplit", read_delimiter},
-    {"Metaspace", read_metaspace},
-    {"Split", read_split},
+    {"BertPreTokenizer", read_bert},        {"ByteLevel", read_byte_level},
+    {"Whitespace", read_whitespace},        {"WhitespaceSplit", read_whitespace_split},
+    {"Punctuation", read_punctuation},      {"Digits", read_digits},
+    {"CharDelimiterSplit", read_delimiter}, {"FixedLength", read_fixed_length},
+    {"Metaspace", read_metaspace},          {"Split", read_split},
 };
 
 static weft_status read_step(void *user, const struct weft_component *component) {

@@ -9,7 +9,6 @@
 #define WEFT_REGEX_NONE        UINT32_MAX
 #define WEFT_REGEX_MAX_OPS     20000u
 #define WEFT_REGEX_MAX_NESTING 24u
-#define WEFT_REGEX_MAX_REPEAT  1000u
 
 enum weft_regex_item_kind {
     WEFT_REGEX_RANGE,

@@ -10,6 +10,9 @@
 #include "tokenizer/budget.h"
 #include "tokenizer/chars.h"
 
+/** Of what is repeated a known number of times. */
+#define WEFT_REGEX_MAX_REPEAT 1000u
+
 /** Immutable once made. */
 struct weft_regex;
 
