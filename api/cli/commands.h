@@ -14,6 +14,7 @@ int weft_cli_search(int argc, char **argv);
 int weft_cli_eval(int argc, char **argv);
 int weft_cli_generate(int argc, char **argv);
 int weft_cli_transcribe(int argc, char **argv);
+int weft_cli_tokenize(int argc, char **argv);
 int weft_cli_quantize(int argc, char **argv);
 int weft_cli_verify(int argc, char **argv);
 int weft_cli_bench(int argc, char **argv);

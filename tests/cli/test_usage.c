@@ -8,7 +8,7 @@
 
 WEFT_TEST(help_is_printed) {
     static const char *const commands[] = {"devices", "run",   "eval",    "generate", "transcribe",
-                                           "verify",  "bench", "certify", "inspect"};
+                                           "verify",  "bench", "certify", "inspect",  "tokenize"};
     struct outcome all = expect_weft(0, "help");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         expect_part(&all, all.out, commands[i]);
