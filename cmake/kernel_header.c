@@ -174,22 +174,28 @@ static bool write_object(const struct kernel *kernel, const struct weft_spirv *r
     if (!out) {
         return false;
     }
+    /* Where fast math has nothing to gain, one module is for both. */
+    const bool same = reproducible->size == fast->size &&
+                      memcmp(reproducible->words, fast->words, fast->size) == 0;
+    const char *fast_mode = same ? "reproducible" : "fast";
     print_words(out, "reproducible", kernel, reproducible);
-    print_words(out, "fast", kernel, fast);
+    if (!same) {
+        print_words(out, fast_mode, kernel, fast);
+    }
     print_fields(out, kernel);
     fprintf(out,
             "const struct weft_shader weft_shader_%s = {\n"
             ".name = \"%s\",\n"
             ".reproducible = {weft_%s_reproducible, sizeof weft_%s_reproducible},\n"
-            ".fast = {weft_%s_fast, sizeof weft_%s_fast},\n"
+            ".fast = {weft_%s_%s, sizeof weft_%s_%s},\n"
             ".interface = {.fields = weft_%s_field, .push_count = %u, .binding_count = %u,\n"
             ".constant_count = %u, .tile_count = %u, .fixed_count = %u, .push_size = %u,\n"
             ".groups_x = %uu, .local_size = {%u, %u, %u}}};\n",
-            kernel->symbol, kernel->name, kernel->symbol, kernel->symbol, kernel->symbol,
-            kernel->symbol, kernel->symbol, interface->push_count, interface->binding_count,
-            interface->constant_count, interface->tile_count, interface->fixed_count,
-            interface->push_size, interface->groups_x, interface->local_size[0],
-            interface->local_size[1], interface->local_size[2]);
+            kernel->symbol, kernel->name, kernel->symbol, kernel->symbol, kernel->symbol, fast_mode,
+            kernel->symbol, fast_mode, kernel->symbol, interface->push_count,
+            interface->binding_count, interface->constant_count, interface->tile_count,
+            interface->fixed_count, interface->push_size, interface->groups_x,
+            interface->local_size[0], interface->local_size[1], interface->local_size[2]);
     return fclose(out) == 0;
 }
 

@@ -24,12 +24,25 @@ endif()
 set(weft_verify weft-cli verify --bits tests/data/bits)
 set(weft_kernel_list --list "${weft_lists}/kernels.txt")
 set(weft_quick_list --list "${weft_lists}/quick.txt")
-# Sanitizers see what the host does, which on the processor device is all but the kernels themselves.
+# Sanitizers see what the host does, which on the processor device is all but the kernels themselves; of threads, how workgroups are shared out.
 if(WEFT_SANITIZE)
+    set(weft_sanitized_list ${weft_quick_list})
+    if(WEFT_SANITIZE MATCHES "thread")
+        set(weft_sanitized_list ${weft_kernel_list})
+    endif()
     if(weft_processors)
-        weft_add_device_test(verify DRIVERS processor-8 QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_quick_list})
+        weft_add_device_test(verify DRIVERS processor-8 QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_sanitized_list})
     endif()
     return()
+endif()
+# The compiler for the processor writes the same instructions for Windows, but for the stack's, and drivers are Linux's own.
+set(weft_whole_list "")
+set(weft_driver_list ${weft_quick_list})
+set(weft_fused_list --list "${weft_lists}/fused.txt")
+if(WIN32)
+    set(weft_whole_list ${weft_quick_list})
+    set(weft_driver_list ${weft_kernel_list})
+    set(weft_fused_list ${weft_kernel_list})
 endif()
 set(weft_whole_drivers ${weft_one_driver})
 if("swiftshader" IN_LIST weft_drivers)
@@ -41,9 +54,9 @@ list(REMOVE_ITEM weft_relatives ${weft_whole_drivers} ${weft_whole_driver})
 weft_add_device_test(verify.cases DRIVERS ${weft_whole_drivers} QUICK NONE LABELS cases
     COMMAND ${weft_verify} --device all --check-list "${weft_lists}/quick.txt")
 weft_add_device_test(verify DRIVERS ${weft_whole_drivers} QUICK NONE LABELS verify
-    COMMAND ${weft_verify} --device all ${weft_quick_list})
+    COMMAND ${weft_verify} --device all ${weft_driver_list})
 if(weft_processors) # its rows are others than those of the drivers that the lists are made of
-    weft_add_device_test(verify DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all)
+    weft_add_device_test(verify DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_whole_list})
 endif()
 if(weft_relatives)
     weft_add_device_test(verify DRIVERS ${weft_relatives} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_kernel_list})
@@ -103,7 +116,7 @@ set_tests_properties(verify.evaluate.quick.${weft_one_driver} verify.fast.quick.
 # function.
 set(weft_verify_fused ${weft_verify} --math fused --device all)
 weft_add_device_test(verify.fused DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify
-    COMMAND ${weft_verify_fused} --list "${weft_lists}/fused.txt")
+    COMMAND ${weft_verify_fused} ${weft_fused_list})
 weft_add_device_test(verify.cases.fused.constants ONE_DRIVER QUICK NONE LABELS cases COMMAND ${weft_verify_fused} ${weft_quick_list})
 weft_add_device_test(verify.fused.kernels ONE_DRIVER QUICK NONE LABELS verify COMMAND ${weft_verify_fused} ${weft_kernel_list})
 if(weft_relatives)

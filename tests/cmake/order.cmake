@@ -46,8 +46,12 @@ set(weft_cases_tests model.decoder.swiftshader model.fnet.swiftshader model.mode
     unit.submit_with.swiftshader unit.decode.swiftshader unit.allocator.swiftshader lying.certify.contraction lying.certify.warm
     rules.subnormals.lavapipe-8 packaging.reproduce packaging.preset-asan packaging.preset-fetched packaging.preset-small
     packaging.preset-shared packaging.parent-whole packaging.vcpkg packaging.add_subdirectory)
-if(WEFT_SANITIZE) # a driver that compiles, ten times slower: what the host does for it is seen with others, and in unit.opencl
-    list(APPEND weft_cases_tests unit.plan.opencl-pocl unit.groups.opencl-pocl unit.cancel.opencl-pocl)
+# A driver that compiles, ten times slower: what the host does for it is seen with others, and in unit.opencl. And what many numbers are, by
+# code that others run with a few: sanitizers find nothing in numbers.
+if(WEFT_SANITIZE)
+    list(APPEND weft_cases_tests unit.plan.opencl-pocl unit.groups.opencl-pocl unit.cancel.opencl-pocl unit.math unit.host_bits
+        unit.feature_estimates unit.groups.lavapipe-8 unit.lengths.lavapipe-8 unit.single_rows.lavapipe-8 unit.toeplitz.lavapipe-8
+        unit.float_state.lavapipe-8 unit.float_state.processor-8)
 endif()
 
 foreach(test IN LISTS weft_costs weft_cases_tests)

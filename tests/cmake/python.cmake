@@ -2,7 +2,7 @@
 #
 # The Python package's tests, api/python/tests: pytest, a ctest test for each file. Where the processor is a device they run
 # on it, without any driver, or else on one driver. `# weft-test: long` in the first lines of a file keeps it out of ./dev test:
-# what needs PyTorch, which ./dev test all installs, and what takes long.
+# what needs PyTorch, which ./dev test all installs, and what takes long. Models whole, on one Vulkan driver and for ./dev test cases on each.
 
 if(NOT WEFT_BUILD_PYTHON OR WEFT_SANITIZE)
     return()
@@ -14,18 +14,29 @@ if(weft_processors)
 endif()
 set(weft_python_folder "${PROJECT_SOURCE_DIR}/api/python")
 file(GLOB sources CONFIGURE_DEPENDS "${weft_python_folder}/tests/test_*.py")
+
+# weft_add_python_test(<test> <source> LABELS <label>... ENVIRONMENT <variable>...)
+function(weft_add_python_test test source)
+    cmake_parse_arguments(PARSE_ARGV 2 PYTHON "" "" "LABELS;ENVIRONMENT")
+    weft_add_device_test("${test}" DRIVERS ${weft_python_driver} LABELS python ${PYTHON_LABELS}
+        COMMAND "${Python_EXECUTABLE}" -m pytest -q -p no:cacheprovider "${source}")
+    set_property(TEST "${test}.${weft_python_driver}" APPEND PROPERTY ENVIRONMENT
+        "PYTHONPATH=${PROJECT_BINARY_DIR}/python" PYTHONDONTWRITEBYTECODE=1 ${PYTHON_ENVIRONMENT})
+endfunction()
+
 foreach(source IN LISTS sources)
     cmake_path(GET source STEM stem)
     string(REGEX REPLACE "^test_" "" short "${stem}")
     file(STRINGS "${source}" head LIMIT_COUNT 3)
-    set(labels python)
+    set(labels "")
     if(head MATCHES "# weft-test: long")
-        list(APPEND labels long)
+        set(labels long)
     endif()
-    weft_add_device_test("python.${short}" DRIVERS ${weft_python_driver} LABELS ${labels}
-        COMMAND "${Python_EXECUTABLE}" -m pytest -q -p no:cacheprovider "${source}")
-    set_property(TEST "python.${short}.${weft_python_driver}" APPEND PROPERTY ENVIRONMENT
-        "PYTHONPATH=${PROJECT_BINARY_DIR}/python" PYTHONDONTWRITEBYTECODE=1)
+    weft_add_python_test("python.${short}" "${source}" LABELS ${labels})
+    file(STRINGS "${source}" several REGEX "vulkan_settings\\(.*,.*\\)" LIMIT_COUNT 1)
+    if(several)
+        weft_add_python_test("python.cases.${short}" "${source}" LABELS long cases ENVIRONMENT WEFT_TEST_EVERY_DRIVER=1)
+    endif()
 endforeach()
 
 # Types and style, with what ./dev test all installs.

@@ -17,4 +17,5 @@ endfunction()
 weft_add_sanitized_test(command.hostile 12)
 if(NOT WEFT_SANITIZE MATCHES "thread") # there a command's threads are those of the twelve
     weft_add_sanitized_test(command.hostile.more 300 long)
+    set_tests_properties(command.hostile.more PROPERTIES COST 900) # or it runs alone at the end
 endif()

@@ -16,9 +16,9 @@ DRIVERS = pathlib.Path(os.environ.get("WEFT_DRIVERS_DIR", ROOT / "build" / "deps
 
 
 def vulkan_settings(*names):
-    """Environments, each with one driver of those that `./dev setup` makes."""
+    """Environments, each with one driver of those that `./dev setup` makes: the first, and for `./dev test cases` all."""
     found = []
-    for name in names:
+    for name in names if os.environ.get("WEFT_TEST_EVERY_DRIVER") == "1" else names[:1]:
         manifest, more = DRIVERS / f"{name}.json", DRIVERS / f"{name}.env"
         given = dict(line.split("=", 1) for line in more.read_text().split()) if more.is_file() else {}
         skipped = () if manifest.is_file() else pytest.mark.skip(f"there is no {manifest}")

@@ -91,7 +91,7 @@ def settings():
     nothing = {"VK_DRIVER_FILES": "no-driver.json", "VK_ICD_FILENAMES": "no-driver.json"}
     found = [pytest.param({**nothing, "WEFT_PROCESSOR_LANES": str(lanes), "WEFT_PROCESSOR_THREADS": str(threads)},
                           id=f"processor-{lanes}-{threads}") for lanes in (4, 8, 16) for threads in (1, 2)]
-    return found + vulkan_settings("lavapipe-4", "lavapipe-8", "lavapipe-16", "swiftshader")
+    return found + vulkan_settings("lavapipe-8", "lavapipe-4", "lavapipe-16", "swiftshader")
 
 
 @pytest.fixture(scope="module")

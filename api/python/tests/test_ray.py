@@ -308,8 +308,11 @@ def test_a_predictor_without_a_cluster(classifier, tmp_path):
         ranker({"body": bodies})
 
 
-def test_serving(cluster, classifier):
+def test_serving(cluster, classifier, monkeypatch):
     from ray import serve
+
+    for part in ("api", "client"):  # a minute, and a busy machine takes more
+        monkeypatch.setattr(f"ray.serve._private.{part}.HTTP_PROXY_TIMEOUT", LONGEST)
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
