@@ -95,8 +95,11 @@ static int show_window(tokenize_state *state) {
     const bool rows = !state->options->ids && !state->options->common.json;
     weft_cli_table *table = rows ? weft_cli_table_begin(columns) : NULL;
     int exit_code = WEFT_CLI_FINE;
-    for (uint32_t i = 0; exit_code == WEFT_CLI_FINE && i < state->window.kept_count; i++) {
-        const weft_encoding *encoding = &state->window.kept[i].encoding;
+    for (uint32_t i = 0; exit_code == WEFT_CLI_FINE && i < state->window.count; i++) {
+        static const weft_encoding nothing = {.count = 0};
+        const uint32_t example = state->window.example[i];
+        const weft_encoding *encoding =
+            example == WEFT_CLI_NO_EXAMPLE ? &nothing : &state->window.kept[example].encoding;
         state->count++;
         state->tokens += encoding->count;
         state->cut += encoding->cut > 0;
@@ -133,6 +136,19 @@ static int show_end(tokenize_state *state) {
 
 /* ---- running ---- */
 
+/* Whether there are tokens around a text, so that an empty one has some. */
+static int find_special(bool *special, const tokenize_state *state) {
+    weft_model *model = state->session.model;
+    weft_encoding encoding = {0};
+    WEFT_CLI_TRY(weft_cli_exit_code(
+        weft_model_encode(&encoding, model, weft_encode_params(.text = "a", .size = 1))));
+    for (uint32_t i = 0; i < encoding.count; i++) {
+        *special = *special || encoding.sequences[i] == UINT8_MAX;
+    }
+    weft_encoding_free(model, &encoding);
+    return WEFT_CLI_FINE;
+}
+
 static int take_texts(tokenize_state *state, const weft_cli_form *form) {
     const weft_cli_list *texts = &state->options->texts;
     for (uint32_t i = 0; i < texts->count; i++) {
@@ -156,8 +172,9 @@ static int take_lines(tokenize_state *state, const weft_cli_form *form) {
 
 static int run_all(tokenize_state *state) {
     const tokenize_options *options = state->options;
-    const weft_cli_form form = {.empty_counts = true, .keeps = true, .pairs = options->pairs};
+    weft_cli_form form = {.keeps = true, .pairs = options->pairs};
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    WEFT_CLI_TRY(find_special(&form.empty_counts, state));
     state->texts = options->common.json ? json_array() : NULL;
     WEFT_CLI_TRY(options->lines ? take_lines(state, &form) : take_texts(state, &form));
     weft_cli_stop_settle(!options->lines || weft_cli_lines_ended(&state->lines));

@@ -17,11 +17,11 @@ static void expect_out(const char *model, const char *arguments, const char *exp
 
 PLACE_TEST(numbers_of_texts_and_lines, place) {
     const char *model = write_model(place);
-    const char *lines = weft_test_write(place->folder, "lines.txt", "ab\nc\r\nd e", 9);
+    const char *lines = weft_test_write(place->folder, "lines.txt", "ab\n\nc\r\nd e", 10);
     const char *table =
         weft_test_write(place->folder, "rows.csv", "id,text\n1,xy\n2,\"z\n\"\n", 20);
-    expect_out(model, "--ids --text ab --text é", "97 98\n195 169\n");
-    expect_out(model, weft_test_text("--ids --lines '%s'", lines), "97 98\n99\n100 32 101\n");
+    expect_out(model, "--ids --text ab --text '' --text é", "97 98\n\n195 169\n");
+    expect_out(model, weft_test_text("--ids --lines '%s'", lines), "97 98\n\n99\n100 32 101\n");
     expect_out(model, weft_test_text("--ids --lines '%s' --field text", table),
                "120 121\n122 10\n");
 }
