@@ -124,26 +124,44 @@ static int read_report(json_t **report, const char *path, const weft_host *host)
     return weft_cli_exit_code_of_file(weft_bench_file_read(report, path, host));
 }
 
-/** Refuses options that say what to measure, where another one measures nothing. */
-static int measures_nothing(const char *option, const struct options *options,
-                            const weft_cli_syntax *syntax) {
-    const char *names[] = {"suite",  "filter",          "lengths",       "label",
-                           "device", "debug-slow-down", "write-expected"};
-    const bool given[] = {options->suite != NULL,
-                          options->filter != NULL,
-                          options->lengths != NULL,
-                          options->settings.label != NULL,
-                          options->settings.common.device != NULL,
-                          options->settings.slow_down > 0,
-                          options->settings.write_expected != NULL};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (given[i]) {
-            return weft_cli_usage_error(
-                syntax, "--%s uses the rows of files and measures nothing: it excludes --%s",
-                option, names[i]);
+/* What an option makes of no use. */
+enum { BY_FILES = 1, BY_MODELS = 2 };
+
+static int refuse_others(unsigned by, const char *reason, const struct options *options,
+                         const weft_cli_syntax *syntax) {
+    const weft_bench_settings *settings = &options->settings;
+    const struct {
+        const char *name;
+        bool given;
+        unsigned useless;
+    } rows[] = {
+        {"suite", options->suite != NULL, BY_FILES | BY_MODELS},
+        {"filter", options->filter != NULL, BY_FILES | BY_MODELS},
+        {"lengths", options->lengths != NULL, BY_FILES | BY_MODELS},
+        {"debug-slow-down", settings->slow_down > 0, BY_FILES | BY_MODELS},
+        {"write-expected", settings->write_expected != NULL, BY_FILES | BY_MODELS},
+        {"label", settings->label != NULL, BY_FILES},
+        {"device", settings->common.device != NULL, BY_FILES},
+        {"from", options->from != NULL, BY_MODELS},
+        {"index", options->index != NULL, BY_MODELS},
+        {"compare", options->compare != NULL, BY_MODELS},
+        {"csv", options->outputs.csv_file != NULL, BY_MODELS},
+        {"html", options->outputs.html_file != NULL, BY_MODELS},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].given && (rows[i].useless & by) != 0) {
+            return weft_cli_usage_error(syntax, "--%s: it excludes --%s", reason, rows[i].name);
         }
     }
     return WEFT_CLI_FINE;
+}
+
+/** Refuses options that say what to measure, where another one measures nothing. */
+static int measures_nothing(const char *option, const struct options *options,
+                            const weft_cli_syntax *syntax) {
+    char reason[96];
+    snprintf(reason, sizeof reason, "%s uses the rows of files and measures nothing", option);
+    return refuse_others(BY_FILES, reason, options, syntax);
 }
 
 static int convert(const struct options *options, const weft_cli_syntax *syntax,
@@ -174,24 +192,7 @@ static int lay_side_by_side(const struct options *options, const weft_cli_syntax
 
 /** --model: decoders instead of cases. */
 static int time_models(const struct options *options, const weft_cli_syntax *syntax) {
-    const char *names[] = {"suite", "filter",          "lengths",        "from", "index",
-                           "csv",   "debug-slow-down", "write-expected", "html", "compare"};
-    const bool given[] = {options->suite != NULL,
-                          options->filter != NULL,
-                          options->lengths != NULL,
-                          options->from != NULL,
-                          options->index != NULL,
-                          options->outputs.csv_file != NULL,
-                          options->settings.slow_down > 0,
-                          options->settings.write_expected != NULL,
-                          options->outputs.html_file != NULL,
-                          options->compare != NULL};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (given[i]) {
-            return weft_cli_usage_error(syntax, "--model times decoders alone: it excludes --%s",
-                                        names[i]);
-        }
-    }
+    WEFT_CLI_TRY(refuse_others(BY_MODELS, "model times decoders alone", options, syntax));
     const weft_bench_decoders_settings settings = {
         .common = options->settings.common,
         .label = options->settings.label,
