@@ -49,7 +49,7 @@ set(weft_cases_tests model.decoder.swiftshader model.fnet.swiftshader model.mode
 # A driver that compiles, ten times slower: what the host does for it is seen with others, and in unit.opencl. And what many numbers are, by
 # code that others run with a few: sanitizers find nothing in numbers.
 if(WEFT_SANITIZE)
-    list(APPEND weft_cases_tests unit.plan.opencl-pocl unit.groups.opencl-pocl unit.cancel.opencl-pocl unit.math unit.host_bits
+    list(APPEND weft_cases_tests unit.plan.opencl-pocl unit.groups.opencl-pocl unit.cancel.opencl-pocl unit.host_bits
         unit.feature_estimates unit.groups.lavapipe-8 unit.lengths.lavapipe-8 unit.single_rows.lavapipe-8 unit.toeplitz.lavapipe-8
         unit.float_state.lavapipe-8 unit.float_state.processor-8)
 endif()
