@@ -116,47 +116,48 @@ struct arithmetic_node {
 };
 
 /* Adding and subtracting 1.5 * 2^19, whose last place is 1/16, rounds to multiples of that. */
-#define ARITHMETIC_TEXT(extension, type, scalar)                                                 \
-    HEAD extension                                                                               \
-        "#define ROUND 786432.0\n"                                                               \
-        "#define STEP a = m * a + c; b = m * b + c;\n"                                           \
-        "#define STEP4 STEP STEP STEP STEP\n"                                                    \
-        "#define STEP16 STEP4 STEP4 STEP4 STEP4\n"                                               \
-        "layout(std430, binding = 0) readonly buffer X { vec4 x[]; };\n"                         \
-        "layout(std430, binding = 1) writeonly buffer Y { vec4 y[]; };\n"                        \
-        "layout(push_constant) uniform Push {\n"                                                 \
-        "    uint count; uint groups_x; uint loops; float m; float c; float p; float d;\n"       \
-        "} push;\n"                                                                              \
-        "vec4 rounded(vec4 v)\n"                                                                 \
-        "{\n"                                                                                    \
-        "    precise vec4 shifted = v + ROUND;\n"                                                \
-        "    precise vec4 result = shifted - ROUND;\n"                                           \
-        "    return result;\n"                                                                   \
-        "}\n"                                                                                    \
-        "void store(uint i, vec4 v)\n"                                                           \
-        "{\n"                                                                                    \
-        "    y[i] = vec4(weft_flush(v.x), weft_flush(v.y), weft_flush(v.z), weft_flush(v.w));\n" \
-        "}\n"                                                                                    \
-        "void main()\n"                                                                          \
-        "{\n"                                                                                    \
-        "    uint i = weft_item_index(push.groups_x);\n"                                         \
-        "    if (i >= push.count) {\n"                                                           \
-        "        return;\n"                                                                      \
-        "    }\n"                                                                                \
-        "    " type " a = " type "(rounded(x[i]));\n"                                            \
-        "    " type " b = " type "(rounded(x[i + push.count]));\n"                               \
-        "    " scalar " m = " scalar "(push.m);\n"                                               \
-        "    " scalar " c = " scalar "(push.c);\n"                                               \
-        "    " scalar " p = " scalar "(push.p);\n"                                               \
-        "    " scalar " d = " scalar "(push.d);\n"                                               \
-        "    for (uint loop = 0; loop < push.loops; loop++) {\n"                                 \
-        "        STEP16\n"                                                                       \
-        "        a = p * a + d;\n"                                                               \
-        "        b = p * b + d;\n"                                                               \
-        "    }\n"                                                                                \
-        "    store(i, vec4(a));\n"                                                               \
-        "    store(i + push.count, vec4(b));\n"                                                  \
-        "}\n"
+#define ROUNDED(type)                                          \
+    type " rounded(" type " v)\n"                              \
+         "{\n"                                                 \
+         "    precise " type " shifted = v + 786432.0;\n"      \
+         "    precise " type " result = shifted - 786432.0;\n" \
+         "    return result;\n"                                \
+         "}\n"
+
+#define ARITHMETIC_TEXT(extension, type, scalar)                                               \
+    HEAD extension                                                                             \
+        "#define STEP a = m * a + c; b = m * b + c;\n"                                         \
+        "#define STEP4 STEP STEP STEP STEP\n"                                                  \
+        "#define STEP16 STEP4 STEP4 STEP4 STEP4\n"                                             \
+        "layout(std430, binding = 0) readonly buffer X { vec4 x[]; };\n"                       \
+        "layout(std430, binding = 1) writeonly buffer Y { vec4 y[]; };\n"                      \
+        "layout(push_constant) uniform Push {\n"                                               \
+        "    uint count; uint groups_x; uint loops; float m; float c; float p; float d;\n"     \
+        "} push;\n" ROUNDED("vec4") "void store(uint i, vec4 v)\n"                             \
+                                    "{\n"                                                      \
+                                    "    y[i] = vec4(weft_flush(v.x), weft_flush(v.y), "       \
+                                    "weft_flush(v.z), weft_flush(v.w));\n"                     \
+                                    "}\n"                                                      \
+                                    "void main()\n"                                            \
+                                    "{\n"                                                      \
+                                    "    uint i = weft_item_index(push.groups_x);\n"           \
+                                    "    if (i >= push.count) {\n"                             \
+                                    "        return;\n"                                        \
+                                    "    }\n"                                                  \
+                                    "    " type " a = " type "(rounded(x[i]));\n"              \
+                                    "    " type " b = " type "(rounded(x[i + push.count]));\n" \
+                                    "    " scalar " m = " scalar "(push.m);\n"                 \
+                                    "    " scalar " c = " scalar "(push.c);\n"                 \
+                                    "    " scalar " p = " scalar "(push.p);\n"                 \
+                                    "    " scalar " d = " scalar "(push.d);\n"                 \
+                                    "    for (uint loop = 0; loop < push.loops; loop++) {\n"   \
+                                    "        STEP16\n"                                         \
+                                    "        a = p * a + d;\n"                                 \
+                                    "        b = p * b + d;\n"                                 \
+                                    "    }\n"                                                  \
+                                    "    store(i, vec4(a));\n"                                 \
+                                    "    store(i + push.count, vec4(b));\n"                    \
+                                    "}\n"
 
 #define HALF_EXTENSION "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
 
@@ -251,84 +252,79 @@ struct matrix_node {
 /*
  * The factors come from memory, so that no driver can know that all are alike, nor that they cancel. PER_WORD of them are in a word.
  */
-#define MATRIX_TEXT(extensions, matrix, bits, total, per_word)                               \
-    "#version 450\n"                                                                         \
-    "#extension GL_GOOGLE_include_directive : require\n"                                     \
-    "#pragma use_vulkan_memory_model\n"                                                      \
-    "#extension GL_KHR_memory_scope_semantics : require\n"                                   \
-    "#extension GL_KHR_shader_subgroup_basic : require\n"                                    \
-    "#extension GL_NV_cooperative_matrix : require\n" extensions "#include \"index.glsl\"\n" \
-    "#include \"math.glsl\"\n"                                                               \
-    "layout(constant_id = 0) const uint ROWS = 16;\n"                                        \
-    "layout(constant_id = 1) const uint COLUMNS = 16;\n"                                     \
-    "layout(constant_id = 2) const uint DEPTH = 16;\n"                                       \
-    "layout(constant_id = 3) const uint SUBGROUP = 32;\n"                                    \
-    "layout(local_size_x = 128) in;\n"                                                       \
-    "layout(std430, binding = 0) readonly buffer X { float x[]; };\n"                        \
-    "layout(std430, binding = 1) writeonly buffer Y { float y[]; };\n"                       \
-    "layout(push_constant) uniform Push {\n"                                                 \
-    "    uint count; uint groups_x; uint loops; uint one; uint minus_one;\n"                 \
-    "} push;\n"                                                                              \
-    "const uint PER_WORD = " per_word ";\n"                                                  \
-    "const uint WORDS = DEPTH * (ROWS + COLUMNS) / PER_WORD;\n"                              \
-    "const uint PATCH = ROWS * COLUMNS;\n"                                                   \
-    "const uint PATCHES = 128 / SUBGROUP * PATCH;\n"                                         \
-    "shared uint ones[WORDS];\n"                                                             \
-    "shared uint minus_ones[WORDS];\n"                                                       \
-    "shared " total " patches[PATCHES];\n"                                                   \
-    "#define SUM " matrix "<32, gl_ScopeSubgroup, ROWS, COLUMNS>\n"                          \
-    "#define STEP(b) s0 = coopMatMulAddNV(a, b, s0); s1 = coopMatMulAddNV(a, b, s1); \\\n"   \
-    "                s2 = coopMatMulAddNV(a, b, s2); s3 = coopMatMulAddNV(a, b, s3);\n"      \
-    "#define STEP4 STEP(up) STEP(down) STEP(up) STEP(down)\n"                                \
-    "#define STEP16 STEP4 STEP4 STEP4 STEP4\n"                                               \
-    "void meet()\n"                                                                          \
-    "{\n"                                                                                    \
-    "    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared,\n"  \
-    "                   gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable |\n"          \
-    "                   gl_SemanticsMakeVisible);\n"                                         \
-    "}\n"                                                                                    \
-    "float rounded(float v)\n"                                                               \
-    "{\n"                                                                                    \
-    "    precise float shifted = v + 786432.0;\n"                                            \
-    "    precise float result = shifted - 786432.0;\n"                                       \
-    "    return result;\n"                                                                   \
-    "}\n"                                                                                    \
-    "void store(SUM sums, uint part)\n"                                                      \
-    "{\n"                                                                                    \
-    "    coopMatStoreNV(sums, patches, gl_SubgroupID * PATCH, COLUMNS, false);\n"            \
-    "    meet();\n"                                                                          \
-    "    uint first = (weft_group_index(push.groups_x) * 4 + part) * PATCHES;\n"             \
-    "    for (uint i = gl_LocalInvocationIndex; i < PATCHES; i += 128) {\n"                  \
-    "        float whole = patches[i] == " total "(DEPTH) ? 1.0 : 0.0;\n"                    \
-    "        y[first + i] = weft_flush(rounded(x[first + i]) + whole);\n"                    \
-    "    }\n"                                                                                \
-    "    meet();\n"                                                                          \
-    "}\n"                                                                                    \
-    "void main()\n"                                                                          \
-    "{\n"                                                                                    \
-    "    if (weft_group_index(push.groups_x) >= push.count) {\n"                             \
-    "        return;\n"                                                                      \
-    "    }\n"                                                                                \
-    "    for (uint i = gl_LocalInvocationIndex; i < WORDS; i += 128) {\n"                    \
-    "        ones[i] = push.one;\n"                                                          \
-    "        minus_ones[i] = push.minus_one;\n"                                              \
-    "    }\n"                                                                                \
-    "    meet();\n"                                                                          \
-    "    " matrix "<" bits ", gl_ScopeSubgroup, ROWS, DEPTH> a;\n"                           \
-    "    " matrix "<" bits ", gl_ScopeSubgroup, DEPTH, COLUMNS> up, down;\n"                 \
-    "    coopMatLoadNV(a, ones, 0, DEPTH / PER_WORD, false);\n"                              \
-    "    coopMatLoadNV(up, ones, ROWS * DEPTH / PER_WORD, COLUMNS / PER_WORD, false);\n"     \
-    "    coopMatLoadNV(down, minus_ones, 0, COLUMNS / PER_WORD, false);\n"                   \
-    "    SUM s0 = SUM(" total "(0)), s1 = s0, s2 = s0, s3 = s0;\n"                           \
-    "    for (uint loop = 0; loop < push.loops; loop++) {\n"                                 \
-    "        STEP16\n"                                                                       \
-    "    }\n"                                                                                \
-    "    STEP(up)\n"                                                                         \
-    "    store(s0, 0);\n"                                                                    \
-    "    store(s1, 1);\n"                                                                    \
-    "    store(s2, 2);\n"                                                                    \
-    "    store(s3, 3);\n"                                                                    \
-    "}\n"
+#define MATRIX_TEXT(extensions, matrix, bits, total, per_word)                                 \
+    "#version 450\n"                                                                           \
+    "#extension GL_GOOGLE_include_directive : require\n"                                       \
+    "#pragma use_vulkan_memory_model\n"                                                        \
+    "#extension GL_KHR_memory_scope_semantics : require\n"                                     \
+    "#extension GL_KHR_shader_subgroup_basic : require\n"                                      \
+    "#extension GL_NV_cooperative_matrix : require\n" extensions "#include \"index.glsl\"\n"   \
+    "#include \"math.glsl\"\n"                                                                 \
+    "layout(constant_id = 0) const uint ROWS = 16;\n"                                          \
+    "layout(constant_id = 1) const uint COLUMNS = 16;\n"                                       \
+    "layout(constant_id = 2) const uint DEPTH = 16;\n"                                         \
+    "layout(constant_id = 3) const uint SUBGROUP = 32;\n"                                      \
+    "layout(local_size_x = 128) in;\n"                                                         \
+    "layout(std430, binding = 0) readonly buffer X { float x[]; };\n"                          \
+    "layout(std430, binding = 1) writeonly buffer Y { float y[]; };\n"                         \
+    "layout(push_constant) uniform Push {\n"                                                   \
+    "    uint count; uint groups_x; uint loops; uint one; uint minus_one;\n"                   \
+    "} push;\n"                                                                                \
+    "const uint PER_WORD = " per_word ";\n"                                                    \
+    "const uint WORDS = DEPTH * (ROWS + COLUMNS) / PER_WORD;\n"                                \
+    "const uint PATCH = ROWS * COLUMNS;\n"                                                     \
+    "const uint PATCHES = 128 / SUBGROUP * PATCH;\n"                                           \
+    "shared uint ones[WORDS];\n"                                                               \
+    "shared uint minus_ones[WORDS];\n"                                                         \
+    "shared " total " patches[PATCHES];\n"                                                     \
+    "#define SUM " matrix "<32, gl_ScopeSubgroup, ROWS, COLUMNS>\n"                            \
+    "#define STEP(b) s0 = coopMatMulAddNV(a, b, s0); s1 = coopMatMulAddNV(a, b, s1); \\\n"     \
+    "                s2 = coopMatMulAddNV(a, b, s2); s3 = coopMatMulAddNV(a, b, s3);\n"        \
+    "#define STEP4 STEP(up) STEP(down) STEP(up) STEP(down)\n"                                  \
+    "#define STEP16 STEP4 STEP4 STEP4 STEP4\n"                                                 \
+    "void meet()\n"                                                                            \
+    "{\n"                                                                                      \
+    "    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared,\n"    \
+    "                   gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable |\n"            \
+    "                   gl_SemanticsMakeVisible);\n"                                           \
+    "}\n" ROUNDED(                                                                             \
+        "float") "void store(SUM sums, uint part)\n"                                           \
+                 "{\n"                                                                         \
+                 "    coopMatStoreNV(sums, patches, gl_SubgroupID * PATCH, COLUMNS, false);\n" \
+                 "    meet();\n"                                                               \
+                 "    uint first = (weft_group_index(push.groups_x) * 4 + part) * PATCHES;\n"  \
+                 "    for (uint i = gl_LocalInvocationIndex; i < PATCHES; i += 128) {\n"       \
+                 "        float whole = patches[i] == " total "(DEPTH) ? 1.0 : 0.0;\n"         \
+                 "        y[first + i] = weft_flush(rounded(x[first + i]) + whole);\n"         \
+                 "    }\n"                                                                     \
+                 "    meet();\n"                                                               \
+                 "}\n"                                                                         \
+                 "void main()\n"                                                               \
+                 "{\n"                                                                         \
+                 "    if (weft_group_index(push.groups_x) >= push.count) {\n"                  \
+                 "        return;\n"                                                           \
+                 "    }\n"                                                                     \
+                 "    for (uint i = gl_LocalInvocationIndex; i < WORDS; i += 128) {\n"         \
+                 "        ones[i] = push.one;\n"                                               \
+                 "        minus_ones[i] = push.minus_one;\n"                                   \
+                 "    }\n"                                                                     \
+                 "    meet();\n"                                                               \
+                 "    " matrix "<" bits ", gl_ScopeSubgroup, ROWS, DEPTH> a;\n"                \
+                 "    " matrix "<" bits ", gl_ScopeSubgroup, DEPTH, COLUMNS> up, down;\n"      \
+                 "    coopMatLoadNV(a, ones, 0, DEPTH / PER_WORD, false);\n"                   \
+                 "    coopMatLoadNV(up, ones, ROWS * DEPTH / PER_WORD, COLUMNS / PER_WORD, "   \
+                 "false);\n"                                                                   \
+                 "    coopMatLoadNV(down, minus_ones, 0, COLUMNS / PER_WORD, false);\n"        \
+                 "    SUM s0 = SUM(" total "(0)), s1 = s0, s2 = s0, s3 = s0;\n"                \
+                 "    for (uint loop = 0; loop < push.loops; loop++) {\n"                      \
+                 "        STEP16\n"                                                            \
+                 "    }\n"                                                                     \
+                 "    STEP(up)\n"                                                              \
+                 "    store(s0, 0);\n"                                                         \
+                 "    store(s1, 1);\n"                                                         \
+                 "    store(s2, 2);\n"                                                         \
+                 "    store(s3, 3);\n"                                                         \
+                 "}\n"
 
 static const char f16_text[] = MATRIX_TEXT(HALF_EXTENSION, "fcoopmatNV", "16", "float", "2");
 static const char int8_text[] =
@@ -343,38 +339,37 @@ static weft_status matrix_infer(const weft_graph *graph, weft_node *node, weft_d
     return infer_same(graph, node, 1, dtype, shape);
 }
 
-/** Of the device's, the one with the most products. */
+/** As GPUs have them: of sixteen rows for subgroups of 32, and of fewer for as many invocations as there are columns. */
+static uint32_t subgroup_for(const weft_matrix_shape *shape) {
+    return shape->m >= 16 ? 32 : shape->n;
+}
+
+/** Of the device's that a workgroup has room for, the one with the most products; zeros: there is none. */
 static weft_matrix_shape largest_shape(const weft_matrix_shape list[WEFT_MAX_MATRIX_SHAPES]) {
     weft_matrix_shape largest = {0};
     for (uint32_t i = 0; i < WEFT_MAX_MATRIX_SHAPES && list[i].m != 0; i++) {
         const weft_matrix_shape *shape = &list[i];
-        if ((uint64_t)shape->m * shape->n * shape->k >
-            (uint64_t)largest.m * largest.n * largest.k) {
+        if (subgroup_for(shape) <= INVOCATIONS && (uint64_t)shape->m * shape->n * shape->k >
+                                                      (uint64_t)largest.m * largest.n * largest.k) {
             largest = *shape;
         }
     }
     return largest;
 }
 
-/** As GPUs have them: of sixteen rows for subgroups of 32, and of fewer for as many invocations as there are columns. */
-static uint32_t subgroup_for(const weft_matrix_shape *shape) {
-    return shape->m >= 16 ? 32 : shape->n;
-}
-
-static const char *why_no_matrices(const weft_device *device, const weft_device_info *info,
+/** `shape`: of what the device has for these factors. */
+static const char *why_no_matrices(const weft_device *device, const weft_matrix_shape *shape,
                                    weft_bench_factors factors) {
     switch (factors) {
     case WEFT_BENCH_MATRIX_BF16:
         return "Weft has no kernel for matrices of bf16: it widens bf16 weights";
     case WEFT_BENCH_MATRIX_INT8:
-        return info->integer_matrix_shapes[0].m == 0
-                   ? "the device has no matrices of int8 (VK_KHR_cooperative_matrix)"
-                   : NULL;
+        return shape->m == 0 ? "the device has no matrices of int8 (VK_KHR_cooperative_matrix)"
+                             : NULL;
     default:
         return weft_device_get_math(device) != WEFT_MATH_FAST ? "only fast math computes in f16"
-               : info->matrix_shapes[0].m == 0
-                   ? "the device has no matrices of f16 (VK_KHR_cooperative_matrix)"
-                   : NULL;
+               : shape->m == 0 ? "the device has no matrices of f16 (VK_KHR_cooperative_matrix)"
+                               : NULL;
     }
 }
 
@@ -414,13 +409,11 @@ static weft_status matrix_lower(weft_lowering *lowering, const weft_node *node) 
     const weft_device *device = weft_lower_device(lowering);
     weft_device_info info;
     WEFT_TRY(weft_device_get_info(device, &info));
-    const char *missing = why_no_matrices(device, &info, (weft_bench_factors)params->factors);
-    if (missing) {
-        return refuse(lowering, node, missing);
-    }
     const weft_matrix_shape shape =
         largest_shape(bytes ? info.integer_matrix_shapes : info.matrix_shapes);
-    return lower_matrices(lowering, node, &shape, bytes);
+    const char *missing = why_no_matrices(device, &shape, (weft_bench_factors)params->factors);
+    return missing ? refuse(lowering, node, missing)
+                   : lower_matrices(lowering, node, &shape, bytes);
 }
 
 static void matrix_describe(const weft_node *node, char *text, size_t size) {

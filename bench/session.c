@@ -201,7 +201,9 @@ static weft_status make_rows(weft_bench_session *session, weft_bench_result *res
 static weft_status measure_ceilings(weft_bench_session *session, weft_bench_result *result,
                                     weft_device *device, uint32_t round) {
     weft_bench_ceilings ceilings;
-    weft_bench_no_ceilings(&ceilings, session->settings.no_limits ? "" : "the time was over");
+    weft_bench_no_ceilings(&ceilings, session->settings.no_limits
+                                          ? "--no-limits leaves it out"
+                                          : "the time was over, or the command was stopped");
     if (!session->settings.no_limits && !weft_cli_stopped() && !is_over(session)) {
         const weft_status status = weft_bench_measure_ceilings(
             &ceilings, device, &session->settings.common,

@@ -92,7 +92,8 @@ static int add_json(tokenize_state *state, const weft_encoding *encoding) {
 
 static int show_window(tokenize_state *state) {
     static const char *const columns[] = {">text", ">token", "piece", ">begin", ">end", NULL};
-    const bool rows = !state->options->ids && !state->options->common.json;
+    const bool rows =
+        !state->options->ids && !state->options->common.json && state->window.count > 0;
     weft_cli_table *table = rows ? weft_cli_table_begin(columns) : NULL;
     int exit_code = WEFT_CLI_FINE;
     for (uint32_t i = 0; exit_code == WEFT_CLI_FINE && i < state->window.count; i++) {
@@ -140,7 +141,7 @@ static int show_end(tokenize_state *state) {
 static int find_special(bool *special, const tokenize_state *state) {
     weft_model *model = state->session.model;
     weft_encoding encoding = {0};
-    WEFT_CLI_TRY(weft_cli_exit_code(
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(
         weft_model_encode(&encoding, model, weft_encode_params(.text = "a", .size = 1))));
     for (uint32_t i = 0; i < encoding.count; i++) {
         *special = *special || encoding.sequences[i] == UINT8_MAX;

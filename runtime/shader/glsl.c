@@ -144,7 +144,8 @@ static weft_status generate(uint32_t **words, size_t *size, struct job *job) {
     const weft_status status = weft_cooperative_translate(&copy, &bytes, job->host);
     if (status != WEFT_OK) {
         weft_free(job->host, copy);
-        return status;
+        return status == WEFT_COMPILE_ERROR ? fail(job, "making cooperative matrices", NULL)
+                                            : status;
     }
     *words = copy;
     *size = bytes;

@@ -201,22 +201,10 @@ static weft_status translate_module(struct weft_spirv_edit *edit, const weft_hos
     return status;
 }
 
-/* Of a module that weft_spirv_check has passed: its capabilities come first, section 2.4. */
-static bool has_capability(const uint32_t *words, size_t count, uint32_t capability) {
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS;
-         at < count && weft_spirv_opcode(words[at]) == SpvOpCapability;
-         at += weft_spirv_length(words[at])) {
-        if (words[at + 1] == capability) {
-            return true;
-        }
-    }
-    return false;
-}
-
 weft_status weft_cooperative_translate(uint32_t **words, size_t *size, const weft_host *host) {
     struct weft_spirv_edit edit = {0};
     WEFT_TRY(weft_spirv_check(*words, *size, host));
-    if (!has_capability(*words, *size / 4, SpvCapabilityCooperativeMatrixNV)) {
+    if (!weft_spirv_declares(*words, *size / 4, SpvCapabilityCooperativeMatrixNV)) {
         return WEFT_OK;
     }
     weft_status status = weft_spirv_edit_begin(&edit, *words, *size, host);

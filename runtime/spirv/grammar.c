@@ -195,6 +195,18 @@ struct weft_spirv_layout weft_spirv_layout(uint32_t opcode) {
     return layout;
 }
 
+/* Capabilities come first, section 2.4. */
+bool weft_spirv_declares(const uint32_t *words, size_t count, uint32_t capability) {
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS;
+         at < count && weft_spirv_opcode(words[at]) == SpvOpCapability;
+         at += weft_spirv_length(words[at])) {
+        if (words[at + 1] == capability) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t weft_spirv_string_words(const uint32_t *words, size_t count) {
     for (uint32_t i = 0; i < count; i++) {
         /* The string's bytes fill each word from its low end; a zero byte ends it. */

@@ -56,6 +56,9 @@ static inline uint32_t weft_spirv_first_word(SpvOp opcode, uint32_t length) {
     return length << SpvWordCountShift | (uint32_t)opcode;
 }
 
+/** Whether a module of `count` words that weft_spirv_check has passed declares it. */
+bool weft_spirv_declares(const uint32_t *words, size_t count, uint32_t capability);
+
 /** A word of an instruction; one that it does not have is a number that nothing has. */
 static inline uint32_t weft_spirv_word(const uint32_t *instruction, uint32_t index) {
     return index < weft_spirv_length(instruction[0]) ? instruction[index] : UINT32_MAX;

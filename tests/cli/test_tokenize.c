@@ -35,6 +35,25 @@ PLACE_TEST(pieces_and_places, place) {
                "   2     98  b          0    1\n");
 }
 
+/* Whose lines end where a window does: its heading is there once. */
+PLACE_TEST(a_whole_window_of_lines, place) {
+    enum { LINES = 1024 };
+    const char *model = write_model(place);
+    char lines[2 * LINES];
+    for (size_t i = 0; i < sizeof lines; i++) {
+        lines[i] = i % 2 == 0 ? 'a' : '\n';
+    }
+    const char *path = weft_test_write(place->folder, "lines.txt", lines, sizeof lines);
+    struct outcome outcome = expect_weft(0, "tokenize '%s' --lines '%s'", model, path);
+    const char *end = outcome.out + strlen(outcome.out);
+    size_t rows = 0;
+    for (const char *at = outcome.out; at < end; at = strchr(at, '\n') + 1) {
+        rows++;
+    }
+    assert_int_equal(rows, LINES + 1);
+    outcome_clear(&outcome);
+}
+
 PLACE_TEST(an_object_has_all, place) {
     const char *model = write_model(place);
     json_t *report = run_json(
@@ -69,6 +88,8 @@ PLACE_TEST(wrong_usage, place) {
                    NULL);
     expect_refused(2, weft_test_text("tokenize '%s' --text a --field b", model), "--field", NULL);
     expect_refused(4, weft_test_text("tokenize '%s/none' --text a", place->folder), "none", NULL);
+    expect_refused(4, "tokenize " WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu --text a",
+                   "tokenizer", NULL);
     expect_refused(4, weft_test_text("tokenize '%s' --lines '%s/none'", model, place->folder),
                    "none", NULL);
 }

@@ -45,6 +45,7 @@ struct trial {
     weft_op_kernel kernel;
     uint64_t items, groups;
     uint32_t extent[3];
+    uint32_t subgroup;
     weft_arg more; /* beside the usual ones, or none */
     int left_out;  /* an argument of these, or -1 */
     uint32_t calls;
@@ -103,6 +104,7 @@ static weft_status lower(weft_lowering *lowering, const weft_node *node) {
                                  .items = trial->items,
                                  .groups = trial->groups,
                                  .extent = {trial->extent[0], trial->extent[1], trial->extent[2]},
+                                 .subgroup = trial->subgroup,
                                  .args = args,
                                  .arg_count = count,
                                  .flops = 2.0 * COUNT,
@@ -413,6 +415,12 @@ WEFT_TEST_ON_DEVICE(launches_are_checked, test) {
     trial = usual(SCALE);
     trial.items = UINT64_C(1) << 33;
     expect_refused(test, trial, WEFT_UNSUPPORTED, "scale", "invocations");
+    for (uint32_t subgroup = 3; subgroup <= 1024;
+         subgroup += 1021) { /* no power of two; too many */
+        trial = usual(SCALE);
+        trial.subgroup = subgroup;
+        expect_refused(test, trial, WEFT_UNSUPPORTED, "test/scale", "wants subgroups of");
+    }
     trial = usual(NULL);
     expect_refused(test, trial, WEFT_INVALID_ARGUMENT, "test/scale", "as GLSL or as SPIR-V");
     trial = usual(SCALE);
@@ -426,6 +434,45 @@ WEFT_TEST_ON_DEVICE(kernels_are_checked, test) {
                    "test/scale", "");
     expect_refused(test, usual("#version 450\nvoid main() { nonsense }\n"), WEFT_COMPILE_ERROR,
                    "test/scale", "");
+}
+
+/* Products of matrices of bytes, 16 x 16 by `depth`; the sums are put where nobody looks. */
+#define MATRICES(depth)                                                                       \
+    "#version 450\n"                                                                          \
+    "#extension GL_GOOGLE_include_directive : require\n"                                      \
+    "#pragma use_vulkan_memory_model\n"                                                       \
+    "#extension GL_KHR_memory_scope_semantics : require\n"                                    \
+    "#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require\n"                     \
+    "#extension GL_NV_cooperative_matrix : require\n"                                         \
+    "#extension GL_NV_integer_cooperative_matrix : require\n"                                 \
+    "layout(local_size_x = 32) in;\n"                                                         \
+    "layout(constant_id = 0) const int OFFSET = 0;\n"                                         \
+    "layout(std430, binding = 0) readonly buffer Source { float source[]; };\n"               \
+    "layout(std430, binding = 1) writeonly buffer Result { float result[]; };\n"              \
+    "layout(push_constant) uniform Push { uint count; uint groups_x; float factor; } push;\n" \
+    "shared int sums[256];\n"                                                                 \
+    "void main()\n"                                                                           \
+    "{\n"                                                                                     \
+    "    icoopmatNV<8, gl_ScopeSubgroup, 16, " depth                                          \
+    "> a = icoopmatNV<8, gl_ScopeSubgroup, 16, " depth ">(int8_t(push.count));\n"             \
+    "    icoopmatNV<8, gl_ScopeSubgroup, " depth                                              \
+    ", 16> b = icoopmatNV<8, gl_ScopeSubgroup, " depth ", 16>(int8_t(OFFSET));\n"             \
+    "    icoopmatNV<32, gl_ScopeSubgroup, 16, 16> c = icoopmatNV<32, gl_ScopeSubgroup, 16, "  \
+    "16>(0);\n"                                                                               \
+    "    coopMatStoreNV(coopMatMulAddNV(a, b, c), sums, 0, 16, false);\n"                     \
+    "    result[gl_LocalInvocationIndex] = push.factor * source[gl_LocalInvocationIndex];\n"  \
+    "}\n"
+
+WEFT_TEST_ON_DEVICE(matrices_are_checked, test) {
+    weft_device_info info;
+    assert_ok(weft_device_get_info(test->device, &info));
+    expect_refused(test, usual(MATRICES("16")), WEFT_COMPILE_ERROR, "test/scale",
+                   "making cooperative matrices failed");
+    assert_true(weft_test_log_has(&test->host, "are used as different operands"));
+    if (info.integer_matrix_shapes[0].m == 0) {
+        expect_refused(test, usual(MATRICES("32")), WEFT_UNSUPPORTED, "test/scale",
+                       "lacks what its module declares");
+    }
 }
 
 /* ---- what is refused before ---- */

@@ -81,13 +81,15 @@ def test_wrong_arguments(device):
 
 
 def test_wrong_fields_of_a_kernel(device):
-    def compile_with(args):
+    def compile_with(args, **more):
         graph = weft.Graph()
         op = scaled(kernels=lambda y, x, factor: [weft.Launch(SCALED, {"x": x, "y": y, "count": 4, "factor": factor, **args},
-                                                              items=4)])
+                                                              items=4, **more)])
         graph.output("y", op(graph.input("x", [4]), factor=1.0))
         graph.compile(device)
 
+    with pytest.raises(weft.Unsupported, match="subgroups of 3"):
+        compile_with({}, subgroup=3)
     with pytest.raises(weft.InvalidArgument, match="colour"):
         compile_with({"colour": 1})
     with pytest.raises(weft.InvalidArgument, match="factor"):

@@ -104,11 +104,8 @@ static weft_status check_mode(const struct weft_lint_place *at) {
  * In sums of integers that does not show.
  */
 static bool is_part_of_matrices(const struct weft_spirv_module *module, uint32_t built_in) {
-    bool matrices = false;
-    WEFT_SPIRV_EACH(capability, module, WEFT_SPIRV_CAPABILITIES) {
-        matrices = matrices || capability[1] == WEFT_SPIRV_COOPERATIVE_CAPABILITY;
-    }
-    return matrices && built_in == SpvBuiltInSubgroupId;
+    return built_in == SpvBuiltInSubgroupId &&
+           weft_spirv_declares(module->words, module->count, WEFT_SPIRV_COOPERATIVE_CAPABILITY);
 }
 
 /* word: where the decoration is. */
