@@ -13,8 +13,8 @@ set(weft_costs
     python.minilm 600
     python.ray 400
     python.from_torch 360
-    python.gated_decoders 260
-    python.decoders 240
+    python.decoders 100
+    python.gated_decoders 90
     unit.decode 33
     unit.faults 29
     cli.embed 25

@@ -3,6 +3,7 @@
 # The Python package's tests, api/python/tests: pytest, a ctest test for each file. Where the processor is a device they run
 # on it, without any driver, or else on one driver. `# weft-test: long` in the first lines of a file keeps it out of ./dev test:
 # what needs PyTorch, which ./dev test all installs, and what takes long. Models whole, on one Vulkan driver and for ./dev test cases on each.
+# PyTorch has one thread: two that wait for each other beside other tests took eleven times as long.
 
 if(NOT WEFT_BUILD_PYTHON OR WEFT_SANITIZE)
     return()
@@ -21,7 +22,7 @@ function(weft_add_python_test test source)
     weft_add_device_test("${test}" DRIVERS ${weft_python_driver} LABELS python ${PYTHON_LABELS}
         COMMAND "${Python_EXECUTABLE}" -m pytest -q -p no:cacheprovider "${source}")
     set_property(TEST "${test}.${weft_python_driver}" APPEND PROPERTY ENVIRONMENT
-        "PYTHONPATH=${PROJECT_BINARY_DIR}/python" PYTHONDONTWRITEBYTECODE=1 ${PYTHON_ENVIRONMENT})
+        "PYTHONPATH=${PROJECT_BINARY_DIR}/python" PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 ${PYTHON_ENVIRONMENT})
 endfunction()
 
 foreach(source IN LISTS sources)

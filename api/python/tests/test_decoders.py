@@ -344,6 +344,8 @@ def test_a_hundred_million_parameters(tmp_path, device):
     """They stay bfloat16 on the device, and the text is the same on all."""
     size = write_hundred(tmp_path)
     with weft.Device(device.info.index) as own, weft.load(tmp_path, own) as model:
+        next(model.generate_tokens([5], 1))  # kernels are chosen once: those that are timed have operands beside the weights
+    with weft.Device(device.info.index) as own, weft.load(tmp_path, own) as model:
         assert 95e6 < model.info.parameters < 105e6
         found = list(model.generate_tokens(range(5, 13), len(TEXT)))
         assert found == TEXT

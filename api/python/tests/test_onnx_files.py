@@ -56,6 +56,7 @@ def hashes():
 def session_of(model):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    options.intra_op_num_threads = 1  # more wait busily for each other, beside other tests for minutes
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
