@@ -5,6 +5,7 @@
 #include "core/given.h"
 #include "core/system/write_signals.h"
 #include "core/try.h"
+#include "device/debug_label.h"
 #include "device/external.h"
 
 static VkExternalMemoryHandleTypeFlagBits bit_of(weft_external_type type) {
@@ -122,6 +123,7 @@ static weft_status fill(weft_buffer *buffer, const struct source *source) {
     VkMemoryRequirements needs;
     weft_vkbuffer_share(&info, device);
     WEFT_TRY(WEFT_VK_MAKE(device, CreateBuffer, &info, &buffer->handle));
+    weft_debug_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer->handle, "weft buffer");
     device->vk.GetBufferMemoryRequirements(device->vk.handle, buffer->handle, &needs);
     WEFT_TRY(make_memory(buffer, &needs, source));
     return WEFT_VK(device, BindBufferMemory, buffer->handle, buffer->imported, 0);

@@ -5,6 +5,7 @@
 
 #include "core/given.h"
 #include "core/try.h"
+#include "device/debug_label.h"
 #include "device/device.h"
 #include "softvk/softvk.h"
 
@@ -101,6 +102,7 @@ static weft_status fill(weft_buffer *buffer, void *memory) {
     VkMemoryRequirements requirements;
     weft_vkbuffer_share(&info, device);
     WEFT_TRY(WEFT_VK_MAKE(device, CreateBuffer, &info, &buffer->handle));
+    weft_debug_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer->handle, "weft buffer");
     device->vk.GetBufferMemoryRequirements(device->vk.handle, buffer->handle, &requirements);
     WEFT_TRY(import_memory(&buffer->imported, device, memory, buffer->size, &requirements));
     return WEFT_VK(device, BindBufferMemory, buffer->handle, buffer->imported, 0);

@@ -6,6 +6,7 @@
 
 #include "core/given.h"
 #include "core/try.h"
+#include "device/debug_label.h"
 #include "device/device.h"
 #include "device/instance.h"
 #include "device/setup.h"
@@ -153,6 +154,7 @@ static weft_status fill_buffer(weft_buffer *buffer, cl_mem memory, uint64_t offs
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                                      .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
     WEFT_TRY(WEFT_VK_MAKE(device, CreateBuffer, &info, &buffer->handle));
+    weft_debug_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)buffer->handle, "weft buffer");
     WEFT_TRY(WEFT_VK_MAKE(device, AllocateMemory, &allocation, &buffer->imported));
     return WEFT_VK(device, BindBufferMemory, buffer->handle, buffer->imported, offset);
 }

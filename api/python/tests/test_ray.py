@@ -80,6 +80,8 @@ def alive(pid):
 def cluster():
     before = descendants()
     settings = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": secrets.token_hex(32),
+                # A proxy that is not ready in 5 s is started anew, for ever where the machine is busy.
+                "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(LONGEST), "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": str(LONGEST),
                 "PYTHONPATH": f"{EXAMPLES}:{pathlib.Path(__file__).parent}:{os.environ.get('PYTHONPATH', '')}"}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in settings.items():
