@@ -127,8 +127,8 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
     WEFT_TRY(weft_check_step(graph, &call));
     WEFT_TRY(take_scale(graph, &node, call.shape[0].dim[2] / node.heads));
     const double size = 2.0 * call.shape[1].dim[2] * (node.half_width + 1.0);
-    call.rings =
-        (struct weft_state_rings){2, node.half_width + 1, call.shape[1].dim[2]}; /* keys, values */
+    call.rings = (struct weft_state_rings){2 * call.kv_heads, node.half_width + 1,
+                                           call.shape[1].dim[2] / call.kv_heads}; /* keys, values */
     return weft_add_step(out, graph, &call, size, &node, sizeof node);
 }
 
@@ -145,8 +145,8 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
                                 const weft_shape *shape) {
     struct weft_band params = *(const struct weft_band *)(const void *)node->params.bytes;
     const uint32_t n = shape->dim[1];
-    const uint32_t d = shape->dim[2] / params.heads *
-                       weft_kv_heads(params.kv_heads, params.heads); /* of k and v */
+    const uint32_t width = shape->dim[2] / params.heads;
+    const uint32_t d = width * weft_kv_heads(params.kv_heads, params.heads); /* of k and v */
     const uint32_t before = params.half_width;
     const uint32_t kept = before < n ? before + 1 : n;
     params.causal = true;
@@ -164,8 +164,10 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
                             .d = d,
                             .kept = kept,
                             .before = before,
+                            .width = width,
                             WEFT_INVERSE(d, d),
-                            WEFT_INVERSE(kept, kept)});
+                            WEFT_INVERSE(kept, kept),
+                            WEFT_INVERSE(width, width)});
     dispatch->bytes = 16.0 * (double)count;
     return weft_lower_status(lowering);
 }

@@ -1,9 +1,10 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // The state of banded_attention/step after the first tokens, of which a sequence's position is the last: the keys and values of
-// the last before + 1 of them, in a ring. An invocation has a channel of a token.
+// the last before + 1 of them, in a ring for each head. An invocation has a channel of a token.
 
 #include "divide.glsl"
 #include "index.glsl"
@@ -24,8 +25,10 @@ layout(push_constant) uniform Push
     uint d;
     uint kept; // of a sequence, at most: n or before + 1
     uint before;
+    uint width; // channels of a head
     WEFT_INVERSE(d)
     WEFT_INVERSE(kept)
+    WEFT_INVERSE(width)
 } push;
 
 void main()
@@ -44,9 +47,10 @@ void main()
         return;
     }
     uint token = tokens - kept + number;
-    uint ring_size = (push.before + 1) * push.d;
+    uint rows = push.before + 1;
     uint own = (sequence * push.n + token) * push.d + channel;
-    uint at = sequence * 2 * ring_size + token % (push.before + 1) * push.d + channel;
+    uint head = WEFT_QUOTIENT(channel, width);
+    uint at = sequence * 2 * rows * push.d + (head * rows + token % rows) * push.width + WEFT_REMAINDER(channel, width);
     state[at] = weft_flush(k[own]);
-    state[at + ring_size] = weft_flush(v[own]);
+    state[at + rows * push.d] = weft_flush(v[own]);
 }

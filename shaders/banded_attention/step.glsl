@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Banded attention of one query, with the sums that band.glsl describes: its band are its own key and
-// those of the `before` tokens in front of it, which lie in a ring of before + 1 rows, token j in row
+// those of the `before` tokens in front of it, which lie in a ring of before + 1 rows for each head, token j in row
 // j % (before + 1). A workgroup of 128 has a head and takes a block of 128 keys at a time. What is
 // done for each channel and each key is in step.comp and step_unrolled.comp.
 
@@ -29,7 +29,7 @@ layout(std430, binding = 0) readonly buffer Q { float q[]; };
 layout(std430, binding = 1) readonly buffer K { float k[]; };
 layout(std430, binding = 2) readonly buffer V { float v[]; };
 layout(std430, binding = 3) readonly buffer Position { int position[]; };
-// Of each sequence [before + 1, d] keys, then as many values.
+// Of each sequence [heads of k, before + 1, width] keys, then as many values.
 layout(std430, binding = 4) buffer State { float state[]; };
 layout(std430, binding = 4) buffer StateVector { vec4 state4[]; };
 layout(std430, binding = 5) buffer Result { float result[]; };
@@ -70,16 +70,10 @@ float chunk_sum(uint chunk);
 // Four channels, 4 four ... 4 four + 3, of the sum over the block's keys first ... end - 1, which are in the ring.
 vec4 sum_keys(uint first, uint end, uint four);
 
-// Channels of a token of k and v.
-uint keys_width()
-{
-    return push.heads / push.group * push.width;
-}
-
 // Where a token's row is in the ring.
 uint ring_row(uint token)
 {
-    return token % (push.before + 1) * keys_width();
+    return token % (push.before + 1) * push.width;
 }
 
 vec4 load_key(uint index)
@@ -227,12 +221,13 @@ void main()
     }
     uint lane = gl_LocalInvocationID.x;
     uint sequence = head / push.heads;
-    uint ring_size = (push.before + 1) * keys_width();
-    uint keys_head = head % push.heads / push.group * push.width;
-    uint keys = sequence * 2 * ring_size + keys_head;
-    uint values = keys + ring_size;
+    uint kv_heads = push.heads / push.group;
+    uint kv_head = head % push.heads / push.group;
+    uint ring_size = (push.before + 1) * push.width;
+    uint keys = (sequence * 2 * kv_heads + kv_head) * ring_size;
+    uint values = keys + kv_heads * ring_size;
     uint own = head * push.width;
-    uint own_key = sequence * keys_width() + keys_head;
+    uint own_key = (sequence * kv_heads + kv_head) * push.width;
     uint place = uint(position[sequence]);
     weft_band band = weft_band(place - min(place, push.before), place + 1);
     float largest = uintBitsToFloat(0xff800000u); // -inf

@@ -217,10 +217,10 @@ void add_values(Part part, weft_band band)
     }
 }
 
-void find_places(uint block, uint row)
+void find_places(uint block)
 {
     for (uint i = gl_LocalInvocationID.x; i < BLOCK; i += TILE_LANES) {
-        places[i] = (block + i) % (push.before + 1) * row;
+        places[i] = (block + i) % (push.before + 1) * push.width;
     }
 }
 
@@ -244,13 +244,12 @@ void main()
     uint tile = number % tiles * TILE_LANES;
     uint head = number / tiles; // of keys, of all sequences
     uint sequence = head / kv_heads;
-    uint row = kv_heads * push.width;
-    uint ring_size = (push.before + 1) * row;
+    uint ring_size = (push.before + 1) * push.width;
     uint place = uint(position[sequence]);
     weft_band band = weft_band(place - min(place, push.before), place + 1);
     Part part;
-    part.keys = sequence * 2 * ring_size + head % kv_heads * push.width;
-    part.values = part.keys + ring_size;
+    part.keys = (sequence * 2 * kv_heads + head % kv_heads) * ring_size;
+    part.values = part.keys + kv_heads * ring_size;
     part.own = head * push.width;
     part.query = (head * push.group + tile) * push.width;
     part.count = min(TILE_LANES, push.group - tile);
@@ -263,7 +262,7 @@ void main()
         part.end = min(place, block + BLOCK);
         part.has_own = place < block + BLOCK;
         barrier();
-        find_places(block, row);
+        find_places(block);
         barrier();
         make_scores(part, block == first);
         for (uint chunk = part.begin / WEFT_KEYS * WEFT_KEYS; chunk < min(band.end, block + BLOCK); chunk += WEFT_KEYS) {
@@ -274,6 +273,6 @@ void main()
         add_values(part, band);
     }
     if (tile == 0) {
-        keep_token(part, place % (push.before + 1) * row);
+        keep_token(part, place % (push.before + 1) * push.width);
     }
 }
