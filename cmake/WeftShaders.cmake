@@ -2,7 +2,8 @@
 #
 # Compiles every kernel of shaders/<folder>/*.comp twice (reproducible, and fast with WEFT_MATH_FAST=1), makes a header of
 # each one's interface, which lowering includes as "kernels/<folder>/<name>.h", and one C file with all of them. A file is one
-# kernel of its name, or one for each of its lines `// form <name> [<definition>...]`. Sets
+# kernel of its name, or one for each of its lines `// form <name> [<definition>...]`. With a line `// One module for all modes …`
+# it is compiled once, and fast mode has the reproducible module, as fused mode makes it. Sets
 # weft_embedded_source to what the library compiles and weft_spirv_modules to the modules as files, for spirv-val.
 
 set(weft_shader_source_dir "${PROJECT_SOURCE_DIR}/shaders")
@@ -18,12 +19,13 @@ endif()
 # The folders are globbed on purpose: a mixer arrives as files, without an edit here.
 file(GLOB weft_shader_files CONFIGURE_DEPENDS "${weft_shader_source_dir}/*/*.comp")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${weft_shader_files}) # for their forms
-set(weft_shaders "") # with weft_source_of_<kernel> and weft_definitions_of_<kernel>
+set(weft_shaders "") # with weft_source_of_<kernel>, weft_definitions_of_<kernel> and weft_one_module_of_<kernel>
 foreach(file IN LISTS weft_shader_files)
     cmake_path(GET file PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)
     cmake_path(GET file STEM name)
     file(STRINGS "${file}" forms REGEX "^// form ")
+    file(STRINGS "${file}" one_module REGEX "^// One module for all modes ")
     if(NOT forms)
         set(forms "// form ${name}")
     endif()
@@ -34,6 +36,7 @@ foreach(file IN LISTS weft_shader_files)
         list(APPEND weft_shaders "${folder}/${name}")
         set("weft_source_of_${folder}/${name}" "${file}")
         set("weft_definitions_of_${folder}/${name}" "${definitions}")
+        set("weft_one_module_of_${folder}/${name}" "${one_module}")
     endforeach()
 endforeach()
 file(GLOB weft_shader_includes CONFIGURE_DEPENDS "${weft_shader_source_dir}/include/*.glsl")
@@ -100,7 +103,12 @@ function(weft_compile_kernel name)
     set(module "${weft_shader_binary_dir}/${name}")
     set(output "${weft_shader_binary_dir}/kernels/${name}")
     set(weft_last_object "${output}.inc" PARENT_SCOPE)
-    set(weft_last_modules "${module}.reproducible.spv" "${module}.fast.spv" PARENT_SCOPE)
+    set(modules "${module}.reproducible.spv" "${module}.fast.spv")
+    if(weft_one_module_of_${name})
+        list(POP_BACK modules)
+    endif()
+    list(GET modules -1 last_module)
+    set(weft_last_modules ${modules} PARENT_SCOPE)
     if(weft_shader_binary_dir STREQUAL WEFT_COMPILED_SHADERS)
         return()
     endif()
@@ -108,15 +116,18 @@ function(weft_compile_kernel name)
     file(MAKE_DIRECTORY "${folder}")
     cmake_path(GET output PARENT_PATH folder)
     file(MAKE_DIRECTORY "${folder}")
-    set(compile "${WEFT_GLSLANG_VALIDATOR}" --quiet -V --target-env vulkan1.1
+    set(compile "${WEFT_GLSLANG_VALIDATOR}" --quiet -V --target-env vulkan1.1 --depfile "${module}.d"
         "-I${weft_shader_source_dir}/include" "-I${weft_numbers_dir}" ${weft_definitions_of_${name}})
+    set(compile_fast "")
+    if(NOT weft_one_module_of_${name})
+        set(compile_fast COMMAND ${compile} -DWEFT_MATH_FAST=1 -o "${module}.fast.spv" "${source}")
+    endif()
     add_custom_command(
         OUTPUT "${output}.inc"
-        BYPRODUCTS "${module}.reproducible.spv" "${module}.fast.spv" "${output}.h"
+        BYPRODUCTS ${modules} "${output}.h"
         COMMAND ${compile} ${ARGN} -o "${module}.reproducible.spv" "${source}"
-        COMMAND ${compile} -DWEFT_MATH_FAST=1 --depfile "${module}.d" -o "${module}.fast.spv" "${source}"
-        COMMAND ${weft_kernel_header} "${name}" "${module}.reproducible.spv" "${module}.fast.spv"
-                "${output}"
+        ${compile_fast}
+        COMMAND ${weft_kernel_header} "${name}" "${module}.reproducible.spv" "${last_module}" "${output}"
         COMMAND "${CMAKE_COMMAND}" "-DDEPFILE=${module}.d" "-DOUTPUT=${output}.inc"
                 -P "${PROJECT_SOURCE_DIR}/cmake/depfile.cmake"
         DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/cmake/depfile.cmake"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernel-header NAME REPRODUCIBLE.spv FAST.spv OUTPUT: run by the build for each shader. Writes, from the two modules of
- * shaders/NAME.comp,
+ * shaders/NAME.comp, or from one that is named twice,
  *   OUTPUT.h              its interface: a struct of arguments by name, and its constants
  *   OUTPUT.inc            a C initialiser of struct weft_shader and the arrays behind it
  */
@@ -20,6 +20,7 @@ struct kernel {
     char symbol[128];   /* matmul_tiled */
     char capitals[128]; /* MATMUL_TILED */
     struct weft_shader_interface interface;
+    bool one_module;
 };
 
 static void print_log(void *user, weft_log_level level, const char *message) {
@@ -188,14 +189,16 @@ static bool write_object(const struct kernel *kernel, const struct weft_spirv *r
             ".name = \"%s\",\n"
             ".reproducible = {weft_%s_reproducible, sizeof weft_%s_reproducible},\n"
             ".fast = {weft_%s_%s, sizeof weft_%s_%s},\n"
+            ".one_module = %d,\n"
             ".interface = {.fields = weft_%s_field, .push_count = %u, .binding_count = %u,\n"
             ".constant_count = %u, .tile_count = %u, .fixed_count = %u, .push_size = %u,\n"
             ".groups_x = %uu, .local_size = {%u, %u, %u}}};\n",
             kernel->symbol, kernel->name, kernel->symbol, kernel->symbol, kernel->symbol, fast_mode,
-            kernel->symbol, fast_mode, kernel->symbol, interface->push_count,
-            interface->binding_count, interface->constant_count, interface->tile_count,
-            interface->fixed_count, interface->push_size, interface->groups_x,
-            interface->local_size[0], interface->local_size[1], interface->local_size[2]);
+            kernel->symbol, fast_mode, (int)kernel->one_module, kernel->symbol,
+            interface->push_count, interface->binding_count, interface->constant_count,
+            interface->tile_count, interface->fixed_count, interface->push_size,
+            interface->groups_x, interface->local_size[0], interface->local_size[1],
+            interface->local_size[2]);
     return fclose(out) == 0;
 }
 
@@ -242,7 +245,7 @@ static weft_status reflect(struct kernel *kernel, const struct weft_spirv *repro
 }
 
 static bool run(const char *name, const char *const paths[2], const char *output) {
-    struct kernel kernel = {.name = name};
+    struct kernel kernel = {.name = name, .one_module = strcmp(paths[0], paths[1]) == 0};
     struct weft_spirv modules[2] = {{0}};
     uint32_t *words[2] = {NULL, NULL};
     char path[4096];

@@ -33,15 +33,23 @@ static weft_status check_desc(const struct weft_pipeline_desc *desc, const weft_
     return WEFT_OK;
 }
 
+/* A module before its passes. */
+struct source {
+    struct weft_spirv spirv;
+    bool as_is; /* in fast mode the driver gets it so */
+    bool fused; /* multiply-adds are one operation, however the driver has it in fast mode */
+};
+
 /*
- * *fast: whether the driver gets the module as it is. A fast kernel that the device cannot run is
- * replaced by the reproducible one, which needs its pass also in fast mode.
+ * A fast kernel that is not there, or that the device cannot run, is replaced by the reproducible one, which needs its passes also in fast
+ * mode: its functions are made of sums that are exact.
  */
-static weft_status find_source(struct weft_spirv *source, bool *fast, const weft_device *device,
+static weft_status find_source(struct source *source, const weft_device *device,
                                const struct weft_pipeline_desc *desc) {
-    *fast = device->math == WEFT_MATH_FAST;
+    const bool fast = device->math == WEFT_MATH_FAST;
+    *source = (struct source){.spirv = desc->spirv, .as_is = fast};
+    source->fused = device->math == WEFT_MATH_FUSED;
     if (desc->spirv.words) {
-        *source = desc->spirv;
         return WEFT_OK;
     }
     const struct weft_shader *shader = desc->name ? weft_shader_find(desc->name) : NULL;
@@ -49,9 +57,10 @@ static weft_status find_source(struct weft_spirv *source, bool *fast, const weft
         return weft_fail(&device->host, WEFT_NOT_FOUND, "no embedded shader is called %s",
                          name_of(desc));
     }
-    *fast =
-        *fast && weft_spirv_runs_on(shader->fast.words, shader->fast.size, &device->info, false);
-    *source = *fast ? shader->fast : shader->reproducible;
+    source->as_is = fast && !shader->one_module &&
+                    weft_spirv_runs_on(shader->fast.words, shader->fast.size, &device->info, false);
+    source->fused = source->fused || (fast && shader->one_module);
+    source->spirv = source->as_is ? shader->fast : shader->reproducible;
     return WEFT_OK;
 }
 
@@ -112,11 +121,8 @@ void weft_pipeline_suit_compiler(struct weft_spirv_needs *needs, const weft_devi
 /* An Fma is one operation. The rule "fused" split would be that of reproducible math, in which it is two. */
 static void add_fused(struct weft_spirv_needs *needs, const weft_device *device) {
     const weft_fma fma = device->info.fma;
-    if (device->math != WEFT_MATH_FUSED || !weft_rule_holds("fused")) {
-        return;
-    }
-    needs->fused = 1;
-    if (weft_rule_holds("exact-fma")) {
+    needs->fused = weft_rule_holds("fused");
+    if (needs->fused && device->math == WEFT_MATH_FUSED && weft_rule_holds("exact-fma")) {
         needs->fma_by_extension = fma == WEFT_FMA_EXTENSION;
         needs->fma_by_float64 = fma == WEFT_FMA_FLOAT64;
         needs->fma_by_integers = fma == WEFT_FMA_INTEGERS;
@@ -124,12 +130,13 @@ static void add_fused(struct weft_spirv_needs *needs, const weft_device *device)
 }
 
 /*
- * Passes that reproducible math and this device need, and the lint that leaves the driver no choice; for a fast
- * module, passes that suit the compiler.
+ * Passes that reproducible math and this device need, and the lint that leaves the driver no choice; for a module that
+ * the driver gets as it is, passes that suit the compiler.
  */
-static struct weft_spirv_needs needs_of(const weft_device *device, bool fast, bool given) {
+static struct weft_spirv_needs needs_of(const weft_device *device, const struct source *source,
+                                        bool given) {
     struct weft_spirv_needs needs = {0};
-    if (!fast) {
+    if (!source->as_is) {
         needs = (struct weft_spirv_needs){
             .one_nan = given,
             .no_contraction = weft_rule_holds("no-contraction"),
@@ -139,6 +146,8 @@ static struct weft_spirv_needs needs_of(const weft_device *device, bool fast, bo
             .loses_small_products = device->loses_small_products,
             .float_modes = weft_rule_holds("float-modes") ? device->float_modes : 0,
             .lint = weft_rule_holds("lint")};
+    }
+    if (source->fused) {
         add_fused(&needs, device);
     }
     needs.plain_dots = !device->integer_dots;
@@ -149,16 +158,16 @@ static struct weft_spirv_needs needs_of(const weft_device *device, bool fast, bo
 weft_status weft_pipeline_module(struct weft_spirv_edit *made, const weft_device *device,
                                  const struct weft_pipeline_desc *desc, bool portable) {
     const weft_host *host = &device->host;
-    struct weft_spirv source = {0};
-    bool fast = false;
-    WEFT_TRY(find_source(&source, &fast, device, desc));
+    struct source source;
+    WEFT_TRY(find_source(&source, device, desc));
     const bool given = desc->spirv.words != NULL; /* not one of Weft's kernels */
     const struct weft_spirv_needs needs =
         portable ? (struct weft_spirv_needs){.one_nan = given,
                                              .no_contraction = 1,
                                              .fused = device->math == WEFT_MATH_FUSED}
-                 : needs_of(device, fast, given);
-    weft_status status = weft_spirv_rewrite(made, source.words, source.size, &needs, host);
+                 : needs_of(device, &source, given);
+    weft_status status =
+        weft_spirv_rewrite(made, source.spirv.words, source.spirv.size, &needs, host);
     if (status != WEFT_OK) {
         return weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));
     }

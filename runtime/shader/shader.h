@@ -17,6 +17,7 @@ struct weft_shader {
     const char *name; /* "matmul/direct" for shaders/matmul/direct.comp */
     struct weft_spirv reproducible;
     struct weft_spirv fast;
+    bool one_module; /* `fast` is the reproducible one, which fast mode has with its passes */
     struct weft_spirv
         given; /* of a kernel that came as text or words: for the device's math mode, whatever that is */
     bool checked; /* somebody else's: with bounds checks, where the driver has them */

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Banded attention of one query (step.glsl), in short loops: software drivers execute what is unrolled
 // for lanes that have nothing to do, too.

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Banded attention of one query (step.glsl) on GPUs: sixteen channels, four keys and all of a chunk at
 // once.

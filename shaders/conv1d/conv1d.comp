@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // A short filter along the tokens for each channel. An invocation has a channel of a token and adds its taps in order, those
 // outside the sequence left out. STATE 1: the first tokens of sequences, up to their positions, of which the last `ring` are kept

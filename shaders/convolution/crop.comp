@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // The reverse of pad.comp: the first n elements of each row, back in [B, n, d]. Zeros become +0:
 // VkFFT's inverse real transform, given -0 somewhere, makes zeros of another sign on Mesa 22.3 than

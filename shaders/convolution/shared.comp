@@ -2,6 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Circular convolution of sequences [B, n, d] with a kernel per channel, whole in one workgroup:
 // zeros behind the n elements, transform, product, inverse. A channel's even elements are the real

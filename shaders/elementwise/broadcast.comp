@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // a ∘ b with NumPy's broadcasting. KIND: a weft_binary. INTEGER: of i32, else of f32.
 

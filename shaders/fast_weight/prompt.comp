@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // The state of the delta rule after the first tokens, of which a sequence's position is the last, of what the whole sequence's
 // dispatches made. Before fast_weight/update: their last chunk's rows of K, W and U0, and the sums G and N over it, as

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // From chunk to chunk: S ← S + N - Gᵀ S, where N [features, values] is what a chunk writes onto S = 0 and
 // G [features, features], G[f', f] = Σ_i W[i, f'] K[i, f], what it takes from what was there. Every N is

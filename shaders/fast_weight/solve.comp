@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // The delta rule within a chunk. With A_ij = β_i k_i · k_j below the diagonal, (I + A) W = diag(β) K and
 // (I + A) U = diag(β) V, so that the values that a state S at the chunk's start makes the tokens write are

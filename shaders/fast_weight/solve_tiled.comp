@@ -2,6 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // What solve.comp computes, in the same order, for GPUs: scores through tiles in shared memory, and an invocation for each
 // column of W or U, so that all of a workgroup have one where there are 128 of both.

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // A token of the delta rule, given the state at the start of its chunk: its rows of K, W and U, as
 // fast_weight/solve and fast_weight/update make them, and what its query reads, as

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Adds what a token's rows of K, W and U0 give to the sums G and N over its chunk. An invocation has
 // an element of either. On processors it has a column of some of their rows, and workgroups lie in rows: BY_ROWS.

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // U ← U - W S: what the tokens of a chunk write, given the state S at its start. An invocation has 8
 // tokens of a head and 4 columns.

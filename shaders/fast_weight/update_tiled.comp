@@ -2,6 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // What update.comp computes, in the same order, through tiles in shared memory: for GPUs. A workgroup makes 64 columns of a
 // chunk's rows.

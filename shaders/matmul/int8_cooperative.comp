@@ -2,6 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Product of int8 by int8 by cooperative matrices, in every mode: subgroups multiply matrices of bytes whose shape the device has
 // (TILE_M×TILE_N, along k TILE_K at once) and add them up in int32. Whatever the order, and wherever a subgroup has which element, the sums are

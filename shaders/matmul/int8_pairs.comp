@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Product of int8 by int8 for processors that have no instruction for sums of products of bytes, but one of pairs of 16 bits (int8_panels.comp is
 // for those that have). Columns lie along the lanes, and an invocation makes TILE_ROWS rows of four columns, a quarter of the panel apart. A

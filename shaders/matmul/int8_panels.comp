@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Product of int8 by int8 for processors: columns lie along the lanes, and a word of a is the same for all of them. An invocation makes
 // TILE_ROWS rows of four columns, a quarter of the panel apart. All rows of a workgroup take a chunk of b before any takes the next, from a copy

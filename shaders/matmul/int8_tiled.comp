@@ -2,6 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Product of int8 by int8 through tiles in shared memory, for GPUs: a workgroup makes 64 × 64 elements, an invocation eight consecutive rows of four
 // consecutive columns, whose words it reads four at a time.

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Sums over chunks of tokens of x [batch, tokens, heads, width], scaled: for each sequence, head
 // and chunk the sum of each channel, then that of all squares. A workgroup per chunk. Tokens behind a length are left out: a lane's

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // The 2r - 1 coefficients of the small Toeplitz matrix, per channel: the piecewise linear RPE at
 // the warped lags. The host knows which two rows of the grid a lag lies between, and their weights;

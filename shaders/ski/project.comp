@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // W^T x: each inducing point adds up the stretch of the sequence that is interpolated from it. A
 // workgroup makes 4 FOURS channels of one point and one FIXED_SEGMENT of its stretch: the weights of BLOCK

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Products with stacked signed circulant blocks by their definition, for short ones:
 // y_i = scale sigma_i sum_j c[(i - j) mod d] x_j. An invocation makes TILE_ROWS elements of a block.

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // The features of rows [rows, features] from their products with all circulant blocks
 // [rows, blocks, padded_length]: with their signs, times scale. Zeros become +0, as VkFFT's inverse

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Products with stacked blocks of Walsh-Hadamard matrices and diagonals, whose parts are as
 // weft_features_structure has them. A unit is one row of x times one block: a workgroup of LANES invocations has one of them, or several short ones. An invocation holds sets of 16 elements, which differ in four

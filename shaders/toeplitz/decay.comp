@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Toeplitz coefficients times gamma^|lag|: those of the lags first_lag … of t, one row of d
 // channels each.

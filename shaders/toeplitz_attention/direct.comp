@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // Σ_j w(i - j) (q_i · k_j) v_j / Σ_j w(i - j) (q_i · k_j) by its definition. A workgroup makes FIXED_QUERIES rows of
 // a head and FIXED_COLUMNS columns of its values, from blocks of KEYS keys whose weighted scores are in shared memory.

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // For each token and head the products of every feature of its key with every element of its value,
 // and with 1, for the first tokens of a sequence: [batch, tokens, features, values + 1, heads]. Heads come

@@ -1,6 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
+// One module for all modes (shaders/README.md).
 //
 // The coefficients of causal kernels, channels innermost, from the even kernels: lag 0, and the positive lags doubled.
 
