@@ -165,8 +165,9 @@ static int take_lines(tokenize_state *state, const weft_cli_form *form) {
     weft_cli_lines_tabulate(&state->lines, &state->options->table);
     state->lines.form = *form;
     do {
-        WEFT_CLI_TRY(weft_cli_lines_next(&state->window, &state->lines, AT_ONCE));
-        WEFT_CLI_TRY(show_window(state));
+        const int taken = weft_cli_lines_next(&state->window, &state->lines, AT_ONCE);
+        WEFT_CLI_TRY(show_window(state)); /* also those before a text that is refused */
+        WEFT_CLI_TRY(taken);
     } while (!weft_cli_lines_ended(&state->lines) && !weft_cli_stopped());
     return WEFT_CLI_FINE;
 }

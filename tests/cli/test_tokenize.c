@@ -54,6 +54,18 @@ PLACE_TEST(a_whole_window_of_lines, place) {
     outcome_clear(&outcome);
 }
 
+/* What came before a text that is refused is there. */
+PLACE_TEST(lines_before_one_that_is_refused, place) {
+    static const char rows[] = "{\"text\": \"ab\"}\n{\"text\": 3}\n{\"text\": \"c\"}\n";
+    const char *model = write_model(place);
+    const char *path = weft_test_write(place->folder, "rows.jsonl", rows, sizeof rows - 1);
+    struct outcome outcome =
+        expect_weft(4, "tokenize '%s' --ids --lines '%s' --field text", model, path);
+    assert_string_equal(outcome.out, "97 98\n");
+    expect_part(&outcome, outcome.err, "line 2: field \"text\": expected a text");
+    outcome_clear(&outcome);
+}
+
 PLACE_TEST(an_object_has_all, place) {
     const char *model = write_model(place);
     json_t *report = run_json(

@@ -150,10 +150,11 @@ def _max_unpool(r: Reader, x: Any, places: Any, size: Any = None) -> Value:
 def pooled(r: Reader, value: Value, is_max: bool) -> Value:
     """Windows of a value by the node's attributes."""
     kernel, counts = [int(one) for one in r.attribute("kernel_shape")], bool(r.attribute("count_include_pad", 0))
-    if is_max or counts:
-        value, windows = padded(r, value, kernel, 0.0 if not is_max else -math.inf if value.dtype == "f32" else -2**31)
-    else:
-        windows = windows_of(r, kernel, value.shape[2:])
+    around, windows = padded(r, value, kernel, 0.0 if not is_max else -math.inf if value.dtype == "f32" else -2**31)
+    if around is not value and not is_max and not counts:  # the mean with what was put around, over the share of what was not
+        inside, _ = padded(r, r.build.full([1, 1, *value.shape[2:]], 1.0, "f32"), kernel, 0.0)
+        return r.build.divide(*(pool(r.build, "average", one, windows, True) for one in (around, inside)))
+    value = around
     if r.attribute("ceil_mode", 0):
         if not all(isinstance(extent, int) for extent in value.shape[2:]):
             return pool(r.build, "max" if is_max else "average", value, windows, counts, more_counts(windows, value.shape[2:]))
