@@ -25,7 +25,7 @@ static const subcommand subcommands[] = {
     {"generate", weft_cli_generate, "continue a text, or answer it, with a language model"},
     {"transcribe", weft_cli_transcribe, "write down what is said in sound files"},
     {"tokenize", weft_cli_tokenize, "show the tokens of texts"},
-    {"quantize", weft_cli_quantize, "write a model folder with weights as int8"},
+    {"quantize", weft_cli_quantize, "write a model with weights as int8, q8_0, q4_0 or q4_k"},
     {"verify", weft_cli_verify, "check every op and mixer against float64"},
     {"bench", weft_cli_bench, "measure speed"},
     {"certify", weft_cli_certify,

@@ -16,21 +16,51 @@ struct weft_weight_part;
 /** Reads `count` elements of a weight, as it stores them, from `first` on, and says in the log why it cannot. Any thread, several at once. */
 typedef weft_status (*weft_weight_reader)(void *user, uint64_t first, uint64_t count, void *out);
 
+/** What scales and offsets are on the device. */
+enum weft_block_scales {
+    WEFT_SCALES_F32 = 0,
+    WEFT_SCALES_F16,  /* each is a number of binary16 */
+    WEFT_SCALES_UNITS /* each is a whole number of 8 bits times a unit, a number of binary16 for WEFT_UNIT_ELEMENTS of a row; rows are whole units */
+};
+
+#define WEFT_UNIT_ELEMENTS 256u
+
 /**
  * How the numbers of a matrix are made: each is its code times the scale of its run, the elements of a row that lie in one block, and, with
- * offsets, plus the run's offset. The product is exact, so that each number is rounded once, wherever it is made.
+ * offsets, plus the run's offset. The product is exact, so that each number is rounded once, wherever it is made; so is that of a unit.
  */
 struct weft_block_form {
     uint32_t bits; /* of a code: 4, -8 to 7, with offsets 0 to 15; or 8, -128 to 127 */
     uint32_t run;  /* 16 or 32; rows are whole runs */
     bool offsets;
+    enum weft_block_scales scales;
 };
 
-/** Codes, [rows, columns], and scales and offsets, [rows, columns / run]; offsets of forms without are null. */
+/**
+ * Codes, [rows, columns], and scales and offsets, [rows, columns / run]; offsets of forms without are null. Of forms with units, those who ask also get
+ * the whole numbers of scales [0] and offsets [1], and their units, [rows, columns / WEFT_UNIT_ELEMENTS].
+ */
 struct weft_blocks {
     int8_t *codes;
     float *scales, *offsets;
+    int8_t *steps[2]; /* or null, as the units */
+    float *units[2];
 };
+
+/** The same from an element on that begins a unit, or where there are none a run. */
+static inline struct weft_blocks weft_blocks_from(const struct weft_blocks *blocks,
+                                                  const struct weft_block_form *form,
+                                                  uint64_t element) {
+    const uint64_t run = element / form->run, unit = element / WEFT_UNIT_ELEMENTS;
+    struct weft_blocks from = {.codes = blocks->codes + element,
+                               .scales = blocks->scales + run,
+                               .offsets = blocks->offsets ? blocks->offsets + run : NULL};
+    for (int i = 0; i < 2 && blocks->steps[i]; i++) {
+        from.steps[i] = blocks->steps[i] + run;
+        from.units[i] = blocks->units[i] + unit;
+    }
+    return from;
+}
 
 /** Reads whole rows of a matrix that has a form. As weft_weight_reader. */
 typedef weft_status (*weft_block_reader)(void *user, uint64_t first_row, uint64_t rows,

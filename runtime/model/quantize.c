@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a model folder to one whose matrices are bytes: those that a device would make bytes of (plan/quantize.c). */
+/* From a model folder to one whose matrices are smaller: those that a device would make bytes of (plan/quantize.c). */
 #include <weft/model.h>
 
 #include <stdio.h>
@@ -12,9 +12,10 @@
 #include "graph/graph.h"
 #include "model/files/checkpoint.h"
 #include "model/files/folder_save.h"
-#include "model/files/int8_file.h"
 #include "model/files/other_files.h"
+#include "model/files/quantized_files.h"
 #include "model/gguf/gguf_model.h"
+#include "model/gguf/gguf_quantize.h"
 #include "model/network/architecture.h"
 #include "model/network/network_build.h"
 #include "model/network/network_decoder.h"
@@ -25,7 +26,7 @@
 
 struct quantize {
     const weft_graph *graph;
-    struct weft_int8_files files;
+    struct weft_quantized_files files;
 };
 
 /* ---- the graph ---- */
@@ -85,14 +86,15 @@ static weft_status build(weft_graph **graph, weft_model *model, const weft_host 
 
 static weft_status take(void *user, uint32_t value, bool columns) {
     struct quantize *quantize = user;
-    return weft_int8_files_mark(&quantize->files, quantize->graph->values[value].weight, columns);
+    return weft_quantized_files_mark(&quantize->files, quantize->graph->values[value].weight,
+                                     columns);
 }
 
 static weft_status find_matrices(struct quantize *quantize) {
     const weft_graph *graph = quantize->graph;
     for (uint32_t i = 1; i < graph->value_count; i++) {
         if (graph->values[i].weight) {
-            WEFT_TRY(weft_int8_files_add(&quantize->files, graph->values[i].weight));
+            WEFT_TRY(weft_quantized_files_add(&quantize->files, graph->values[i].weight));
         }
     }
     return weft_plan_each_matrix(graph, take, quantize);
@@ -110,24 +112,24 @@ static weft_status check_folders(const char *folder, const char *out, const weft
                       weft_system_resolve(other, out) == 0 && strcmp(paths, other) == 0;
     weft_free(host, paths);
     return same ? weft_fail(host, WEFT_INVALID_ARGUMENT,
-                            "%s: expected another folder than the model's", out)
+                            "%s: expected another place than the model's", out)
                 : WEFT_OK;
 }
 
 static weft_status write(weft_quantize_info *info, struct quantize *quantize, const char *folder,
                          const char *out, const weft_host *host) {
-    if (weft_int8_files_matrices(&quantize->files) == 0) {
+    if (weft_quantized_files_matrices(&quantize->files) == 0) {
         return weft_fail(host, WEFT_UNSUPPORTED,
                          "%s: expected matrices of floating-point numbers that only products and "
-                         "embeddings read, found none",
-                         folder);
+                         "embeddings read%s, found none",
+                         folder, quantize->files.format ? ", along rows of multiples of 32" : "");
     }
     WEFT_TRY(weft_check_other_files(folder, host));
     WEFT_TRY(weft_make_folders(out, host));
     struct weft_folder_save saving;
     weft_status status = weft_folder_save_begin(&saving, out, host);
     if (status == WEFT_OK) {
-        status = weft_int8_files_write(info, &quantize->files, folder, out);
+        status = weft_quantized_files_write(info, &quantize->files, folder, out);
     }
     if (status == WEFT_OK) {
         status = weft_copy_other_files(folder, out, host);
@@ -136,9 +138,20 @@ static weft_status write(weft_quantize_info *info, struct quantize *quantize, co
     return status;
 }
 
+/* Null: bytes. */
+static const struct weft_ggml_format *format_of(weft_quantization to) {
+    return to == WEFT_QUANTIZE_Q8_0   ? weft_ggml_format_called("q8_0")
+           : to == WEFT_QUANTIZE_Q4_0 ? weft_ggml_format_called("q4_0")
+           : to == WEFT_QUANTIZE_Q4_K ? weft_ggml_format_called("q4_k")
+                                      : NULL;
+}
+
 static weft_status quantize(weft_quantize_info *info, weft_model *model, const char *folder,
-                            const char *out, weft_stored stored, const weft_host *host) {
-    struct quantize quantize = {.files = {.stored = stored, .host = host}};
+                            const char *out, weft_quantization to, const weft_host *host) {
+    struct quantize quantize = {
+        .files = {.stored = to == WEFT_QUANTIZE_I8_ONLY ? WEFT_STORED_I8_ONLY : WEFT_STORED_I8,
+                  .format = format_of(to),
+                  .host = host}};
     weft_graph *graph = NULL;
     weft_status status = build(&graph, model, host);
     quantize.graph = graph;
@@ -148,23 +161,26 @@ static weft_status quantize(weft_quantize_info *info, weft_model *model, const c
     if (status == WEFT_OK) {
         status = write(info, &quantize, folder, out, host);
     }
-    weft_int8_files_free(&quantize.files);
+    weft_quantized_files_free(&quantize.files);
     weft_graph_destroy(&graph);
     return status;
 }
 
-/* Its config and tokenizer are no files that could be copied. */
-static weft_status refuse_gguf(const char *folder, const weft_host *host) {
-    char *file = NULL;
-    WEFT_TRY(weft_gguf_model_find(&file, folder, host));
-    if (!file) {
-        return WEFT_OK;
+/* One file of another, whose keys and tokenizer are copied as they are. */
+static weft_status quantize_gguf(weft_quantize_info *info, const char *file, const char *out,
+                                 weft_quantization to, const weft_host *host) {
+    const struct weft_ggml_format *format = format_of(to);
+    if (!format) {
+        return weft_fail(host, WEFT_UNSUPPORTED,
+                         "%s: expected q8_0, q4_0 or q4_k, as a GGUF file has no matrices of int8",
+                         file);
     }
-    weft_free(host, file);
-    return weft_fail(host, WEFT_UNSUPPORTED,
-                     "%s: expected a folder with config.json and model.safetensors, found a GGUF "
-                     "file: quantize the folder that it was made of",
-                     folder);
+    if (!weft_ends_with(out, ".gguf")) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "%s: expected a name that ends in .gguf, since %s is such a file", out,
+                         file);
+    }
+    return weft_gguf_quantize(info, file, out, format, host);
 }
 
 /* Its table is made of what its files say, which have no scales. */
@@ -181,23 +197,30 @@ static weft_status refuse_static(const weft_model *model, const char *folder,
 }
 
 weft_status weft_model_quantize(weft_quantize_info *info, const char *folder, const char *out,
-                                weft_stored stored, const weft_host *host) {
+                                weft_quantization to, const weft_host *host) {
     WEFT_ENTER;
     WEFT_GIVEN(host, folder, out);
     weft_quantize_info ignored;
     weft_model *model = NULL;
-    if (stored != WEFT_STORED_I8 && stored != WEFT_STORED_I8_ONLY) {
+    if ((int)to < WEFT_QUANTIZE_I8 || (int)to > WEFT_QUANTIZE_Q4_K) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "weft_model_quantize: stored: expected I8 or I8_ONLY, found %d",
-                         (int)stored);
+                         "weft_model_quantize: to: expected I8, I8_ONLY, Q8_0, Q4_0 or Q4_K, "
+                         "found %d",
+                         (int)to);
     }
+    info = info ? info : &ignored;
     WEFT_TRY(check_folders(folder, out, host));
-    WEFT_TRY(refuse_gguf(folder, host));
     WEFT_TRY(weft_model_load(&model, folder, host));
+    char *file = NULL;
     weft_status status = refuse_static(model, folder, host);
     if (status == WEFT_OK) {
-        status = quantize(info ? info : &ignored, model, folder, out, stored, host);
+        status = weft_gguf_model_find(&file, folder, host);
     }
+    if (status == WEFT_OK) {
+        status = file ? quantize_gguf(info, file, out, to, host)
+                      : quantize(info, model, folder, out, to, host);
+    }
+    weft_free(host, file);
     weft_model_destroy(&model);
     return status;
 }

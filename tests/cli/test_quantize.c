@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
-/* weft quantize: the folder has the bits that --weights int8 gives; files of bytes that cannot be are refused with what is wrong. */
+/* weft quantize: the folder has the bits that --weights int8 gives, or smaller files; files that cannot be are refused with what is wrong. */
 #include <math.h>
 
 #include "cli/task_models.h"
@@ -10,13 +10,12 @@
 #define GOLDEN  WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 #define TRAINED WEFT_SOURCE_DIR "/api/examples/models/langid1024-transformer"
 
-static const char *const kinds[] = {"int8", "int8-only"};
+static const char *const kinds[] = {"int8", "int8-only", "q8_0", "q4_0", "q4_k"};
 
 static char *quantize(struct place *place, const char *model, int kind) {
     char *out = weft_test_path(place->folder, kinds[kind]);
-    struct outcome outcome =
-        expect_weft(0, "quantize %s %s%s", model, out, kind ? " --weights-only" : "");
-    expect_part(&outcome, outcome.out, "matrices as int8");
+    struct outcome outcome = expect_weft(0, "quantize %s %s --to %s", model, out, kinds[kind]);
+    expect_part(&outcome, outcome.out, weft_test_text("matrices as %s", kinds[kind]));
     outcome_clear(&outcome);
     return out;
 }
@@ -55,13 +54,34 @@ PLACE_TEST(a_folder_of_fnet_has_them_too, place) {
     expect_same(place, GOLDEN, "--tokens " GOLDEN "/cases/n9_b1/tokens.npy");
 }
 
+/* The bits of the numbers that blocks stand for are api/python/tests/test_quantize.py's. */
+PLACE_TEST(blocks_are_smaller_and_other_numbers, place) {
+    const char *input = "--text 'Wer reitet so spät durch Nacht und Wind?'";
+    int64_t before = INT64_MAX;
+    json_t *plain = run_on(TRAINED, "f32", input);
+    for (int kind = 2; kind < 4; kind++) {
+        const char *folder = quantize(place, TRAINED, kind);
+        json_t *found = run_on(folder, "f32", input);
+        assert_string_not_equal(string_field(plain, "output/sha256"),
+                                string_field(found, "output/sha256"));
+        assert_true(integer_field(found, "weight_bytes") < before);
+        before = integer_field(found, "weight_bytes");
+        expect_refused(3, weft_test_text("quantize %s %s/again --to q4_0", folder, place->folder),
+                       "found blocks", NULL);
+        json_decref(found);
+    }
+    json_decref(plain);
+    expect_refused(2, weft_test_text("quantize %s %s/out --to q2_k", TRAINED, place->folder),
+                   "q4_k", NULL);
+}
+
 PLACE_TEST(a_tied_table_is_written_once, place) {
     expect_same(place, write_tiny_model(place->folder, "model", &causal), "--text abcdef");
 }
 
 PLACE_TEST(a_folder_is_not_written_over_its_model, place) {
     char *model = write_tiny_model(place->folder, "model", &masked);
-    expect_refused(2, weft_test_text("quantize %s %s/../model", model, model), "another folder",
+    expect_refused(2, weft_test_text("quantize %s %s/../model", model, model), "another place",
                    NULL);
     const char *bytes = quantize(place, model, 0);
     expect_refused(3, weft_test_text("quantize %s %s/again", bytes, place->folder), "found none",
@@ -130,6 +150,40 @@ static void write_program(struct place *place, const struct strange *row) {
     weft_test_write(place->folder, "config.json", config, strlen(config));
     free(data);
     weft_free(NULL, header.text.data);
+}
+
+/* A program's matrix of blocks, of which `size` bytes are a row. */
+static void write_blocks(struct place *place, const char *name, uint64_t size, bool twice) {
+    const uint64_t matrix[] = {1, size}, one[] = {1};
+    struct weft_safetensors_header header = {.data = 0};
+    assert_ok(weft_safetensors_header_add(&header, name, WEFT_SAFETENSORS_U8, matrix, 2));
+    if (twice) {
+        assert_ok(weft_safetensors_header_add(&header, "w", WEFT_SAFETENSORS_F32, one, 1));
+    }
+    assert_ok(weft_safetensors_header_end(&header, NULL, 0));
+    const size_t start = header.text.length;
+    char *data = calloc(1, start + (size_t)header.data);
+    memcpy(data, header.text.data, start);
+    weft_test_write(place->folder, "model.safetensors", data, start + (size_t)header.data);
+    char *config = weft_test_json(
+        "{'model_type': 'program', 'format': 1, 'inputs': [{'name': 'x', 'dtype': 'f32', 'shape': "
+        "[1, 32]}], 'nodes': [{'op': 'matmul', 'inputs': ['x', 'w'], 'output': 'y', 'transpose_b': "
+        "true, 'alpha': 1.0}], 'outputs': [{'name': 'y', 'value': 'y'}]}");
+    weft_test_write(place->folder, "config.json", config, strlen(config));
+    free(data);
+    weft_free(NULL, header.text.data);
+}
+
+PLACE_TEST(blocks_that_cannot_be_are_refused, place) {
+    write_blocks(place, "w.q4_0", 18, false);
+    expect_says(0, weft_test_text("inspect %s", place->folder), "matmul", NULL);
+    write_blocks(place, "w.q4_0", 17, false);
+    expect_refused(4, weft_test_text("inspect %s", place->folder), "rows of blocks of 18 bytes",
+                   "found rows of 17 bytes", NULL);
+    write_blocks(place, "w.q4_0", 18, true);
+    expect_refused(4, weft_test_text("inspect %s", place->folder), "duplicate tensor name", NULL);
+    write_blocks(place, "w.q9_0", 18, false); /* a matrix of bytes by another name */
+    expect_refused(4, weft_test_text("inspect %s", place->folder), "\"w\"", NULL);
 }
 
 PLACE_TEST(bytes_that_cannot_be_are_refused_with_what_is_wrong, place) {

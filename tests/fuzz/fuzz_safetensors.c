@@ -1,25 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a safetensors file, in little memory. What opens is read to the last value, also when the file has changed meanwhile. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
+#include "graph/graph.h"
 #include "model/files/safetensors.h"
 
-/* What a file of so many bytes may take: at least 50 of them make a tensor. */
+/* What a file of so many bytes may take: at least 50 of them make a tensor, and one may hold two numbers. */
 static size_t memory_for(size_t size) {
-    return 8 * size + ((size_t)64 << 10);
+    return 16 * size + ((size_t)64 << 10);
+}
+
+/* Codes and scales of all rows, whose numbers are those that were read. */
+static void use_blocks(const weft_safetensors *file, const weft_safetensors_tensor *tensor,
+                       const float *values) {
+    const struct weft_block_form *form = weft_safetensors_blocks(file, tensor);
+    if (!form) {
+        return;
+    }
+    fuzz_expect(tensor->rank == 2 && tensor->shape[1] % form->run == 0);
+    int8_t *codes = malloc(tensor->elements + 1);
+    float *scales = malloc(2 * tensor->elements / form->run * sizeof *scales + 1);
+    float *offsets = form->offsets ? scales + tensor->elements / form->run : NULL;
+    const struct weft_blocks blocks = {.codes = codes, .scales = scales, .offsets = offsets};
+    if (codes && scales &&
+        weft_safetensors_read_blocks(file, tensor, 0, tensor->shape[0], &blocks) == WEFT_OK) {
+        for (uint64_t i = 0; i < tensor->elements; i++) {
+            const float product = scales[i / form->run] * (float)codes[i];
+            const float value = offsets ? product + offsets[i / form->run] : product;
+            fuzz_expect(isnan(value) ? isnan(values[i]) : value == values[i]);
+        }
+    }
+    free(codes);
+    free(scales);
 }
 
 static void use(const weft_safetensors *file, const weft_safetensors_tensor *tensor) {
     fuzz_expect(weft_safetensors_find(file, tensor->name) == tensor);
-    /* The data is within the input, so this is no more than four times as long. */
+    /* The data is within the input, so this is no more than eight times as long. */
     float *values = malloc(tensor->elements * sizeof *values + 1);
     if (values) {
         weft_status status = weft_safetensors_read_f32(file, tensor, 0, tensor->elements, values);
         weft_status finite = weft_safetensors_check_finite(file, tensor);
         fuzz_expect(status == WEFT_OK || finite != WEFT_OK);
+        if (status == WEFT_OK) {
+            use_blocks(file, tensor, values);
+        }
     }
     free(values);
     const weft_safetensors_tensor *required = NULL;

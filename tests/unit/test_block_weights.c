@@ -3,6 +3,7 @@
 /* Matrices of blocks: products and tables have the bits of the same numbers in f32, whose memory they do not take. */
 #include <weft/graph.h>
 
+#include "core/math/half.h"
 #include "core/math/philox.h"
 #include "support_graph.h"
 
@@ -12,14 +13,56 @@
 struct matrix {
     struct weft_block_form form;
     uint32_t rows, columns;
-    int8_t *codes;
-    float *scales, *offsets, *numbers;
+    int8_t *codes, *steps[2];
+    float *scales, *offsets, *numbers, *units[2];
 };
 
 static const struct weft_block_form forms[] = {
-    {.bits = 8, .run = 32}, {.bits = 8, .run = 16}, {.bits = 8, .run = 32, .offsets = true},
-    {.bits = 4, .run = 32}, {.bits = 4, .run = 16}, {.bits = 4, .run = 32, .offsets = true},
+    {.bits = 8, .run = 32},
+    {.bits = 8, .run = 16},
+    {.bits = 8, .run = 32, .offsets = true},
+    {.bits = 4, .run = 32},
+    {.bits = 4, .run = 16},
+    {.bits = 4, .run = 32, .offsets = true},
+    {.bits = 4, .run = 16, .offsets = true},
+    {.bits = 8, .run = 32, .scales = WEFT_SCALES_F16},
+    {.bits = 8, .run = 16, .scales = WEFT_SCALES_F16},
+    {.bits = 4, .run = 32, .offsets = true, .scales = WEFT_SCALES_F16},
+    {.bits = 4, .run = 32, .scales = WEFT_SCALES_F16},
+    {.bits = 8, .run = 16, .scales = WEFT_SCALES_UNITS},
+    {.bits = 8, .run = 32, .offsets = true, .scales = WEFT_SCALES_UNITS},
+    {.bits = 4, .run = 16, .scales = WEFT_SCALES_UNITS},
+    {.bits = 4, .run = 16, .offsets = true, .scales = WEFT_SCALES_UNITS},
+    {.bits = 4, .run = 32, .offsets = true, .scales = WEFT_SCALES_UNITS},
 };
+
+/* A number of binary16, now and then a subnormal one. */
+static float as_half(float number, uint32_t i) {
+    return weft_float_of_half(weft_half_of_float(i % 11 == 5 ? number * 0x1p-17F : number));
+}
+
+/* Scales [0] or offsets [1] as the form has them. */
+static void suit(struct matrix *m, int kind, float *numbers) {
+    const uint32_t count = m->rows * m->columns, runs = count / m->form.run;
+    const uint32_t per_unit = WEFT_UNIT_ELEMENTS / m->form.run;
+    for (uint32_t i = 0; i < runs && m->form.scales == WEFT_SCALES_F16; i++) {
+        numbers[i] = as_half(numbers[i], i);
+    }
+    if (m->form.scales != WEFT_SCALES_UNITS) {
+        return;
+    }
+    m->units[kind] = weft_test_uniform(count / WEFT_UNIT_ELEMENTS, 65, (uint64_t)kind);
+    m->steps[kind] = malloc(runs);
+    assert_non_null(m->steps[kind]);
+    for (uint32_t i = 0; i < count / WEFT_UNIT_ELEMENTS; i++) {
+        m->units[kind][i] = as_half(m->units[kind][i], i);
+    }
+    for (uint32_t i = 0; i < runs; i++) {
+        m->steps[kind][i] =
+            (int8_t)((int32_t)(weft_philox_u32(66, (uint32_t)kind, i) & 255U) - 128);
+        numbers[i] = m->units[kind][i / per_unit] * (float)m->steps[kind][i];
+    }
+}
 
 /* All codes that a form has, scales of either sign and zeros. */
 static struct matrix make(struct weft_block_form form, uint32_t rows, uint32_t columns) {
@@ -32,11 +75,15 @@ static struct matrix make(struct weft_block_form form, uint32_t rows, uint32_t c
                        .offsets = weft_test_uniform(runs, 62, form.bits + form.run),
                        .numbers = malloc(count * sizeof(float))};
     assert_true(m.codes && m.numbers);
+    for (uint32_t i = 0; i < runs; i++) {
+        m.scales[i] *= i % 7 == 3 ? 0.0F : 1.0F;
+    }
+    suit(&m, 0, m.scales);
+    suit(&m, 1, m.offsets);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t draw = weft_philox_u32(63, form.run, i) & (form.bits == 4 ? 15U : 255U);
         const int32_t least = form.bits == 8 ? -128 : form.offsets ? 0 : -8;
         m.codes[i] = (int8_t)((int32_t)draw + least);
-        m.scales[i / form.run] *= i / form.run % 7 == 3 ? 0.0F : 1.0F;
         const float product = m.scales[i / form.run] * (float)m.codes[i];
         m.numbers[i] = form.offsets ? product + m.offsets[i / form.run] : product;
     }
@@ -48,6 +95,10 @@ static void clear(struct matrix *m) {
     free(m->scales);
     free(m->offsets);
     free(m->numbers);
+    for (int i = 0; i < 2; i++) {
+        free(m->steps[i]);
+        free(m->units[i]);
+    }
 }
 
 static weft_status read_blocks(void *user, uint64_t first_row, uint64_t rows,
@@ -59,6 +110,11 @@ static weft_status read_blocks(void *user, uint64_t first_row, uint64_t rows,
     assert_int_equal(out->offsets != NULL, m->form.offsets);
     if (out->offsets) {
         memcpy(out->offsets, m->offsets + first_row * runs, rows * runs * sizeof(float));
+    }
+    const size_t units = m->columns / WEFT_UNIT_ELEMENTS;
+    for (int i = 0; i < 2 && m->units[i] && out->units[i]; i++) {
+        memcpy(out->steps[i], m->steps[i] + first_row * runs, rows * runs);
+        memcpy(out->units[i], m->units[i] + first_row * units, rows * units * sizeof(float));
     }
     return WEFT_OK;
 }
@@ -105,9 +161,10 @@ static void expect_same(const struct outcome *found, const struct outcome *expec
                         const char *what, const struct matrix *m) {
     for (size_t i = 0; i < count; i++) {
         if (memcmp(&found->numbers[i], &expected->numbers[i], sizeof(float)) != 0) {
-            fail_msg("%s, %u bits in runs of %u%s, [%u, %u], element %zu: %a of blocks, %a in f32",
+            fail_msg("%s, %u bits in runs of %u%s, scales %d, [%u, %u], element %zu: %a of blocks, "
+                     "%a in f32",
                      what, m->form.bits, m->form.run, m->form.offsets ? " with offsets" : "",
-                     m->rows, m->columns, i, (double)found->numbers[i],
+                     (int)m->form.scales, m->rows, m->columns, i, (double)found->numbers[i],
                      (double)expected->numbers[i]);
         }
     }
@@ -145,13 +202,18 @@ static void compare_products(struct weft_test_graph *f, struct matrix *m, uint32
     free(expected.numbers);
 }
 
+/* Whole runs, and whole units where there are some. */
+static uint32_t columns_of(const struct weft_block_form *form, uint32_t runs) {
+    return form->scales == WEFT_SCALES_UNITS ? (runs + 4) / 5 * WEFT_UNIT_ELEMENTS : runs * 32;
+}
+
 WEFT_TEST_ON_GRAPH(products_of_blocks_have_the_bits_of_f32, f) {
     static const struct {
         uint32_t m, n, runs;
     } sizes[] = {{1, 64, 1}, {1, 130, 10}, {2, 1, 3}, {5, 63, 2}, {97, 65, 5}, {3, 200, MOST_RUNS}};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
-            struct matrix m = make(forms[i], sizes[k].n, sizes[k].runs * 32);
+            struct matrix m = make(forms[i], sizes[k].n, columns_of(&forms[i], sizes[k].runs));
             compare_products(f, &m, sizes[k].m);
             clear(&m);
         }
@@ -182,11 +244,12 @@ static struct outcome look_up(struct weft_test_graph *f, struct matrix *m, bool 
 
 WEFT_TEST_ON_GRAPH(tables_of_blocks_have_the_bits_of_f32, f) {
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        struct matrix m = make(forms[i], TABLE, 96);
+        const uint32_t columns = columns_of(&forms[i], 3);
+        struct matrix m = make(forms[i], TABLE, columns);
         for (int tied = 0; tied < 2; tied++) {
             struct outcome expected = look_up(f, &m, false, tied);
             struct outcome found = look_up(f, &m, true, tied);
-            expect_same(&found, &expected, (size_t)TOKENS * (tied ? TABLE : 96),
+            expect_same(&found, &expected, (size_t)TOKENS * (tied ? TABLE : columns),
                         tied ? "a tied table" : "a table", &m);
             assert_true(found.weight_bytes < expected.weight_bytes * 2 / 3);
             free(found.numbers);
@@ -213,7 +276,8 @@ WEFT_TEST_ON_GRAPH(rows_of_blocks_are_blocks, f) {
     assert_ok(weft_weight_part_of(&odd, whole, 32, weft_shape_of(64, 64)));
     assert_ptr_equal(weft_weight_blocks(rows), &m.form);
     assert_null(weft_weight_blocks(odd));
-    const struct weft_blocks out = {part.codes, part.scales, part.offsets};
+    const struct weft_blocks out = {
+        .codes = part.codes, .scales = part.scales, .offsets = part.offsets};
     assert_ok(weft_weight_read_blocks(rows, 3, 5, &out));
     assert_memory_equal(part.codes, m.codes + (size_t)67 * 64, (size_t)5 * 64);
     assert_memory_equal(part.scales, m.scales + (size_t)67 * 2, 5 * 2 * sizeof(float));

@@ -19,7 +19,7 @@ struct named {
 };
 
 static void put_zeros(struct gguf_writer *writer, const struct named *tensor) {
-    static const float zeros[WORDS * WIDTH] = {0};
+    static const float zeros[WORDS * 32] = {0};
     const uint64_t columns = tensor->columns > 0 ? tensor->columns : 1;
     const uint64_t matrix[] = {tensor->columns, tensor->rows};
     gguf_tensor(writer, tensor->name, tensor->columns > 0 ? 2 : 1,
@@ -27,30 +27,34 @@ static void put_zeros(struct gguf_writer *writer, const struct named *tensor) {
                 (size_t)(tensor->rows * columns) * sizeof(float));
 }
 
-static void put_tensors(struct gguf_writer *writer) {
-    static const struct named tensors[] = {
+static void put_tensors(struct gguf_writer *writer, uint32_t inner) {
+    const struct named tensors[] = {
         {"token_embd.weight", WORDS, WIDTH},        {"output_norm.weight", WIDTH, 0},
         {"blk.0.attn_norm.weight", WIDTH, 0},       {"blk.0.attn_q.weight", WIDTH, WIDTH},
         {"blk.0.attn_k.weight", WIDTH / 2, WIDTH},  {"blk.0.attn_v.weight", WIDTH / 2, WIDTH},
         {"blk.0.attn_output.weight", WIDTH, WIDTH}, {"blk.0.ffn_norm.weight", WIDTH, 0},
-        {"blk.0.ffn_gate.weight", WIDTH, WIDTH},    {"blk.0.ffn_up.weight", WIDTH, WIDTH},
-        {"blk.0.ffn_down.weight", WIDTH, WIDTH}};
+        {"blk.0.ffn_gate.weight", inner, WIDTH},    {"blk.0.ffn_up.weight", inner, WIDTH},
+        {"blk.0.ffn_down.weight", WIDTH, inner}};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
         put_zeros(writer, &tensors[i]);
     }
 }
 
 /* Two heads of four channels, one of keys. */
-static void put_llama(struct gguf_writer *writer) {
+static void put_llama_of(struct gguf_writer *writer, uint32_t inner) {
     gguf_string(writer, "general.architecture", "llama");
     gguf_u32(writer, "llama.context_length", 32);
     gguf_u32(writer, "llama.embedding_length", WIDTH);
     gguf_u32(writer, "llama.block_count", 1);
-    gguf_u32(writer, "llama.feed_forward_length", WIDTH);
+    gguf_u32(writer, "llama.feed_forward_length", inner);
     gguf_u32(writer, "llama.attention.head_count", 2);
     gguf_u32(writer, "llama.attention.head_count_kv", 1);
     gguf_f32(writer, "llama.attention.layer_norm_rms_epsilon", 1e-5F);
-    put_tensors(writer);
+    put_tensors(writer, inner);
+}
+
+static void put_llama(struct gguf_writer *writer) {
+    put_llama_of(writer, WIDTH);
 }
 
 static char *write_file(struct gguf_writer *writer, const char *folder, const char *name) {
@@ -313,7 +317,7 @@ WEFT_TEST_IN_PLACE(what_changes_the_result_is_refused_by_name, place) {
     gguf_string(&writer, "general.architecture", "mamba");
     expect_refused(place, WEFT_UNSUPPORTED, &writer, "llama, qwen2, qwen3, gemma,", "mamba");
     gguf_string(&writer, "general.architecture", "llama");
-    put_tensors(&writer);
+    put_tensors(&writer, WIDTH);
     expect_refused(place, WEFT_BAD_FILE, &writer, "llama.embedding_length", "no such key");
 }
 
@@ -368,14 +372,42 @@ WEFT_TEST_IN_PLACE(a_folder_with_one_file_is_that_file, place) {
     write_file(&writer, folder, "one.gguf");
     assert_ok(weft_model_load(&model, folder, host));
     weft_model_destroy(&model);
-    WEFT_EXPECT_REFUSED(
-        &place->host, WEFT_UNSUPPORTED,
-        weft_model_quantize(NULL, folder, weft_test_path(folder, "out"), WEFT_STORED_I8, host),
-        "a GGUF file");
     put_llama(&writer);
     char *other = write_file(&writer, folder, "two.gguf");
     WEFT_EXPECT_REFUSED(&place->host, WEFT_UNSUPPORTED, weft_model_load(&model, folder, host),
                         "found 2", "name the file");
     assert_ok(weft_model_load(&model, other, host));
     weft_model_destroy(&model);
+}
+
+/* What api/python/tests/test_quantize.py reads by the package gguf. */
+WEFT_TEST_IN_PLACE(a_file_becomes_one_of_blocks, place) {
+    struct gguf_writer writer = {.key_count = 0};
+    const weft_host *host = &place->host.host;
+    char *folder = weft_test_folder();
+    char *out = weft_test_path(folder, "small.gguf");
+    weft_quantize_info info;
+    weft_model *model = NULL;
+    put_llama_of(&writer, 32); /* of which one matrix has rows of whole blocks */
+    char *file = write_file(&writer, folder, "one.gguf");
+    WEFT_EXPECT_REFUSED(&place->host, WEFT_UNSUPPORTED,
+                        weft_model_quantize(NULL, file, out, WEFT_QUANTIZE_I8, host),
+                        "one.gguf: expected q8_0, q4_0 or q4_k");
+    WEFT_EXPECT_REFUSED(
+        &place->host, WEFT_INVALID_ARGUMENT,
+        weft_model_quantize(NULL, file, weft_test_path(folder, "out"), WEFT_QUANTIZE_Q8_0, host),
+        "a name that ends in .gguf");
+    WEFT_EXPECT_REFUSED(&place->host, WEFT_INVALID_ARGUMENT,
+                        weft_model_quantize(NULL, file, file, WEFT_QUANTIZE_Q8_0, host),
+                        "another place");
+    assert_ok(weft_model_quantize(&info, file, out, WEFT_QUANTIZE_Q4_K, host));
+    assert_int_equal(info.matrices, 1);
+    assert_int_equal(info.as_q8_0, 1);
+    assert_true(info.bytes_after < info.bytes_before);
+    assert_ok(weft_model_load(&model, out, host));
+    weft_model_destroy(&model);
+    WEFT_EXPECT_REFUSED(
+        &place->host, WEFT_UNSUPPORTED,
+        weft_model_quantize(NULL, out, weft_test_path(folder, "b.gguf"), WEFT_QUANTIZE_Q8_0, host),
+        "found none");
 }

@@ -160,7 +160,7 @@ static bool is_there(const char *folder, const char *name) {
 }
 
 static weft_status quantize(const char *model, const char *out, struct weft_test_host *test) {
-    return weft_model_quantize(NULL, model, out, WEFT_STORED_I8, &test->host);
+    return weft_model_quantize(NULL, model, out, WEFT_QUANTIZE_I8, &test->host);
 }
 
 WEFT_TEST_ON_HOST(links_out_of_the_folder_are_refused, test) {

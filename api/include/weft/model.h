@@ -80,26 +80,47 @@ WEFT_API weft_status weft_model_create_random(weft_model **model, const char *co
  */
 WEFT_API weft_status weft_model_draw(float *out, const char *name, weft_shape shape, uint64_t seed);
 
+/** What matrices become; the last three are blocks of ggml's formats of those names, along rows. */
+typedef enum weft_quantization {
+    WEFT_QUANTIZE_I8 = 0,      /**< WEFT_STORED_I8 */
+    WEFT_QUANTIZE_I8_ONLY = 1, /**< WEFT_STORED_I8_ONLY */
+    WEFT_QUANTIZE_Q8_0 = 2,    /**< bytes, and a scale for 32 of them */
+    WEFT_QUANTIZE_Q4_0 = 3,    /**< 4 bits, and a scale for 32 numbers */
+    /** 4 bits, a scale and a smallest number for 32 numbers; Q8_0 in matrices whose rows are no multiple of 256 */
+    WEFT_QUANTIZE_Q4_K = 4
+} weft_quantization;
+
 /** Result of weft_model_quantize. */
 typedef struct weft_quantize_info {
-    uint32_t matrices;     /**< converted to bytes */
+    uint32_t matrices;     /**< converted */
     uint64_t bytes_before; /**< of all tensors in the files that it read */
     uint64_t bytes_after;
+    uint32_t as_q8_0; /**< of the matrices, those that are Q8_0 where Q4_K was asked for */
 } weft_quantize_info;
 
 /**
- * Writes a copy of a model folder in which matrices are bytes, as a device with WEFT_WEIGHTS_I8 (or for I8_ONLY,
- * WEFT_WEIGHTS_I8_ONLY) makes them of `folder`. Loaded without that option, it gives the bits of the option. Such a
- * matrix is an I8 tensor under its name, and its scales are an F32 tensor NAME.scale, or NAME.scale_only, of shape
- * [rows, 1] or [1, columns]. All other tensors, configs and tokenizers are copied; weights in several files become
- * one. Files of those names in `out` are replaced, config.json last; one call at a time writes into a folder. info
- * and host may be null.
+ * Writes a copy of a model folder in which matrices that only products and embeddings read are smaller.
+ *
+ * I8 and I8_ONLY: as a device with WEFT_WEIGHTS_I8 (or WEFT_WEIGHTS_I8_ONLY) makes them of `folder`. Loaded without that option, it gives the
+ * bits of the option. Such a matrix is an I8 tensor under its name, and its scales are an F32 tensor NAME.scale, or NAME.scale_only, of shape
+ * [rows, 1] or [1, columns].
+ *
+ * Q8_0, Q4_0 and Q4_K: matrices that are multiplied along their rows, if these are whole blocks of 32, and tables of tokens, not those of
+ * positions. A matrix is a U8 tensor NAME.q8_0, NAME.q4_0 or NAME.q4_k, whose rows are those of a GGUF file. They stay so on the device, and
+ * results are those of the numbers that they stand for.
+ *
+ * A GGUF file becomes another one, `out`, by Q8_0, Q4_0 or Q4_K: matrices of F32, F16 and BF16, but for tables of positions and of kinds of
+ * tokens, as llama.cpp leaves them. Its keys are copied.
+ *
+ * All other tensors, configs and tokenizers are copied; weights in several files become one. Files of those names in `out` are replaced,
+ * config.json last; one call at a time writes into a folder. info and host may be null.
  * Errors: those of weft_model_load; WEFT_BAD_FILE for a file to copy that is a link out of `folder`, except to the
- * blobs beside the snapshots of the Hub's cache; WEFT_INVALID_ARGUMENT where `out` is `folder`; WEFT_UNSUPPORTED if
- * there is no such matrix; WEFT_IO_ERROR.
+ * blobs beside the snapshots of the Hub's cache; WEFT_INVALID_ARGUMENT where `out` is `folder`, or is not called *.gguf where that is such a
+ * file, or for another quantization; WEFT_UNSUPPORTED if there is no such matrix, some are blocks already, or a number is too large for a
+ * scale of 16 bits; WEFT_IO_ERROR.
  */
 WEFT_API weft_status weft_model_quantize(weft_quantize_info *info, const char *folder,
-                                         const char *out, weft_stored stored,
+                                         const char *out, weft_quantization to,
                                          const weft_host *host);
 
 /** Destroys a model from any of these functions. */

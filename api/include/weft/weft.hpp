@@ -3954,8 +3954,8 @@ inline status model_draw(float *out, const char *name, ::weft_shape shape, uint6
 
 /** weft_model_quantize of weft/model.h. */
 inline status model_quantize(::weft_quantize_info &info, const char *folder, const char *out,
-                             ::weft_stored stored, const ::weft_host *host = nullptr) noexcept {
-    return weft_model_quantize(&info, folder, out, stored, host);
+                             ::weft_quantization to, const ::weft_host *host = nullptr) noexcept {
+    return weft_model_quantize(&info, folder, out, to, host);
 }
 
 /** weft_task_name of weft/model.h. */
@@ -4111,6 +4111,7 @@ using rpe_lag = ::weft_rpe_lag;
 using rpe_frequency = ::weft_rpe_frequency;
 using gtu_mixer = ::weft_gtu_mixer;
 using flt_kind = ::weft_flt_kind;
+using quantization = ::weft_quantization;
 using task = ::weft_task;
 using resampling = ::weft_resampling;
 using embed_pooling = ::weft_embed_pooling;

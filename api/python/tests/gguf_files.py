@@ -17,6 +17,9 @@ NORMS_OF_LAYERS = {"starcoder2": "norm_epsilon", "gpt2": "layer_norm_epsilon",
                    **dict.fromkeys(("cohere", "cohere2", "phi", "stablelm", "bert", "nomic_bert"), "layer_norm_eps")}
 ENCODERS = ("bert", "nomic_bert")
 TYPE = gguf.GGMLQuantizationType
+SCALES = {TYPE.Q2_K: (80, 82), TYPE.Q3_K: (108,), TYPE.Q4_K: (0, 2), TYPE.Q5_K: (0, 2), TYPE.Q6_K: (208,), TYPE.IQ4_NL: (0,),
+          TYPE.IQ4_XS: (0,)}
+"""Where blocks have their scales of 16 bits, of kinds that the package does not write."""
 LEFT_OUT = ("pooler.",)
 
 
@@ -24,8 +27,7 @@ def blocks(shape, kind, generator):
     """Blocks of random bytes, for kinds that the package decodes, but does not write: their scales are small."""
     elements, size = gguf.GGML_QUANT_SIZES[kind]
     data = generator.integers(0, 256, (*shape[:-1], shape[-1] // elements, size), dtype=np.uint8)
-    scales = {TYPE.Q4_K: (0, 2), TYPE.Q5_K: (0, 2), TYPE.Q6_K: (208,)}[kind]
-    for at in scales:
+    for at in SCALES[kind]:
         small = generator.uniform(-2e-4, 2e-4, data.shape[:-1]).astype(np.float16)
         data[..., at:at + 2] = small[..., None].view(np.uint8)
     return data.reshape(*shape[:-1], -1)
@@ -36,7 +38,7 @@ def stored(values, kind, generator):
     elements = gguf.GGML_QUANT_SIZES[kind][0]
     if kind == TYPE.F32 or values.ndim < 2 or values.shape[-1] % elements:
         return values, TYPE.F32, values
-    if kind in (TYPE.Q4_K, TYPE.Q5_K, TYPE.Q6_K):
+    if kind in SCALES:
         data = blocks(values.shape, kind, generator)
     else:
         data = gguf.quants.quantize(values, kind)
@@ -61,14 +63,16 @@ def add_config(writer, config):
     writer.add_context_length(get("max_position_embeddings"))
     writer.add_embedding_length(get("hidden_size"))
     writer.add_block_count(get("num_hidden_layers"))
-    writer.add_feed_forward_length(get("intermediate_size", "n_inner") or 4 * config.hidden_size)
+    writer.add_feed_forward_length(ff_size(config) or 4 * config.hidden_size)
     writer.add_head_count(get("num_attention_heads"))
     if kind in NORMS_OF_LAYERS:
         writer.add_layer_norm_eps(get(NORMS_OF_LAYERS[kind]))
     else:
-        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+        writer.add_layer_norm_rms_eps(get("rms_norm_eps", "norm_eps"))
     if kind in ENCODERS:
         writer.add_causal_attention(False)
+    if kind == "lfm2":
+        writer.add_shortconv_l_cache(config.conv_L_cache)
     if kind == "nomic_bert":
         writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     if kind not in ("gpt2", *ENCODERS):
@@ -77,8 +81,22 @@ def add_config(writer, config):
         MORE[kind](writer, config)
 
 
+def ff_size(config):
+    """Of LFM2 what its config is worked out to, as LFM2Model of convert_hf_to_gguf.py does."""
+    if config.model_type != "lfm2":
+        return getattr(config, "intermediate_size", None) or getattr(config, "n_inner", None)
+    size, multiple = config.intermediate_size, config.block_multiple_of
+    if config.block_auto_adjust_ff_dim:
+        size = int(config.block_ffn_dim_multiplier * int(2 * size / 3))
+        size = (size + multiple - 1) // multiple * multiple
+    return size
+
+
 def add_decoder(writer, config, head):
-    writer.add_head_count_kv(config.num_key_value_heads)
+    heads = config.num_key_value_heads
+    if config.model_type == "lfm2":
+        heads = [heads if kind == "full_attention" else 0 for kind in config.layer_types]
+    writer.add_head_count_kv(heads)
     writer.add_key_length(head)
     writer.add_value_length(head)
     rope = config.rope_parameters
@@ -158,6 +176,8 @@ def change_of(config, name):
         return (lambda values: permuted(values, heads)), (lambda values: restored(values, heads))
     if kind in LESS_ONE and name.endswith("norm.weight"):
         return (lambda values: values + np.float32(1)), (lambda values: values - np.float32(1))
+    if name.endswith("conv.conv.weight"):
+        return (lambda values: values.squeeze(1)), (lambda values: values[:, None])
     if kind == "gpt2" and name.endswith(("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight")):
         return np.transpose, np.transpose
     return (lambda values: values), (lambda values: values)

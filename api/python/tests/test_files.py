@@ -250,13 +250,13 @@ def test_descriptors_go_with_their_models(device, folder, tmp_path):
 
 def test_a_quantized_folder_has_the_bits_of_the_option(tmp_path, device):
     folder = MODELS / "langid1024-transformer"
-    for weights, only in (("int8", False), ("int8-only", True)):
-        weft.quantize(folder, tmp_path / weights, weights_only=only)
+    for weights in ("int8", "int8-only"):
+        weft.quantize(folder, tmp_path / weights, to=weights)
         with weft.Device(device.info.index, weights=weights) as opened, weft.load(folder, opened) as model:
             expected = model.logits(TOKENS)
         with weft.load(tmp_path / weights, device) as model:
             assert np.array_equal(model.logits(TOKENS), expected)
-    with pytest.raises(weft.InvalidArgument, match="another folder"):
+    with pytest.raises(weft.InvalidArgument, match="another place"):
         weft.quantize(folder, folder)
     with pytest.raises(weft.Unsupported, match="found none"):
         weft.quantize(tmp_path / "int8", tmp_path / "again")

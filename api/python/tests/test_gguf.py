@@ -35,6 +35,7 @@ LONG = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0, 1.1, 1
 GEMMA2 = {"head_dim": 32, "sliding_window": 5, "query_pre_attn_scalar": 32}
 # Seven layers, of which the sixth sees everything.
 GEMMA3 = {"head_dim": 32, "num_hidden_layers": 7, "sliding_window": 6, "query_pre_attn_scalar": 32}
+LFM2 = {"num_hidden_layers": 3, "full_attn_idxs": [1], "block_multiple_of": 32, "block_ffn_dim_multiplier": 1.5}
 NOMIC = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96,
          "max_position_embeddings": 64}
 GPT2 = {"vocab_size": 64, "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 64, **NO_TOKENS}
@@ -46,6 +47,11 @@ CASES = (
     ("LlamaForCausalLM", decoder(rope_parameters={"rope_type": "linear", "rope_theta": 500.0, "factor": 2.0}), TYPE.Q8_0),
     ("LlamaForCausalLM", decoder(rope_parameters=LLAMA3), TYPE.Q4_0), ("LlamaForCausalLM", decoder(256), TYPE.Q4_K),
     ("Qwen2ForCausalLM", decoder(), TYPE.Q5_1), ("Qwen2ForCausalLM", decoder(256), TYPE.Q5_K),
+    ("LlamaForCausalLM", decoder(256), TYPE.Q2_K), ("Qwen2ForCausalLM", decoder(256), TYPE.Q3_K),
+    ("Qwen3ForCausalLM", decoder(head_dim=32), TYPE.IQ4_NL),
+    ("LlamaForCausalLM", decoder(256, attention_bias=True), TYPE.IQ4_XS),
+    ("LlamaForCausalLM", decoder(256), TYPE.TQ1_0), ("Qwen2ForCausalLM", decoder(256), TYPE.TQ2_0),
+    ("Qwen3ForCausalLM", decoder(head_dim=32), TYPE.MXFP4),
     ("Qwen3ForCausalLM", decoder(head_dim=32), TYPE.Q8_0), ("Qwen3ForCausalLM", decoder(256, head_dim=32), TYPE.Q6_K),
     ("GPT2LMHeadModel", GPT2, TYPE.Q4_1), ("GPT2LMHeadModel", {**GPT2, "tie_word_embeddings": False}, TYPE.F32),
     ("BertModel", BERT, TYPE.Q5_0), ("BertModel", BERT, TYPE.F16),
@@ -65,6 +71,8 @@ CASES = (
     ("StableLmForCausalLM", decoder(use_qkv_bias=True), TYPE.Q8_0),
     ("StableLmForCausalLM", decoder(use_parallel_residual=True), TYPE.F32),
     ("Starcoder2ForCausalLM", decoder(), TYPE.Q4_0), ("Starcoder2ForCausalLM", decoder(use_bias=False), TYPE.F32),
+    ("Lfm2ForCausalLM", decoder(**LFM2), TYPE.Q8_0),
+    ("Lfm2ForCausalLM", decoder(**{**LFM2, "full_attn_idxs": [0, 2]}), TYPE.F32),
     ("NomicBertModel", NOMIC, TYPE.Q8_0))
 
 
@@ -92,7 +100,8 @@ def test_same_bits_as_the_folder(tmp_path, device, name, fields, kind):
 
 def test_weights_are_those_of_the_package(tmp_path, device):
     """Numbers as dequantize of the package gguf gives them, of a file that has every kind of block."""
-    kinds = (TYPE.Q4_0, TYPE.Q4_1, TYPE.Q5_0, TYPE.Q5_1, TYPE.Q8_0, TYPE.Q4_K, TYPE.Q5_K, TYPE.Q6_K, TYPE.BF16, TYPE.F16)
+    kinds = (TYPE.Q4_0, TYPE.Q4_1, TYPE.Q5_0, TYPE.Q5_1, TYPE.Q8_0, TYPE.Q2_K, TYPE.Q3_K, TYPE.Q4_K, TYPE.Q5_K, TYPE.Q6_K,
+             TYPE.IQ4_NL, TYPE.IQ4_XS, TYPE.TQ1_0, TYPE.TQ2_0, TYPE.MXFP4, TYPE.BF16, TYPE.F16)
     for kind in kinds:
         file, _ = made(tmp_path / kind.name, "Qwen2ForCausalLM", decoder(256), kind)
         names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.QWEN2, 2)

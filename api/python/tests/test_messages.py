@@ -57,6 +57,8 @@ CALLS = [
     ("example", lambda m: weft.example("../weft"), "name: expected one of languages, terms, found '../weft'"),
     ("quantize", lambda m: weft.quantize(3, "out"), "folder: expected a path, found int"),
     ("quantize", lambda m: weft.quantize(MODELS / "langid", None), "out: expected a path, found NoneType"),
+    ("quantize", lambda m: weft.quantize(MODELS / "langid", "out", to="q2_k"),
+     "to: expected one of i8, i8_only, q8_0, q4_0, q4_k, found 'q2_k'"),
     ("search", lambda m: weft.search(np.ones((3, 2)), np.ones(3)), r"vectors: expected \[n, 3\], as the queries have values"),
     ("search", lambda m: weft.search(np.ones((3, 2)), np.ones(2), top=0), "top: expected"),
     ("embed_parquet", lambda m: weft.embed_parquet(m, 3, "out", "text"), "source: expected a path, found int"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/files/int8_file.h"
+#include "model/files/quantized_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/files/folder_save.h"
+#include "model/files/ggml_encode.h"
 #include "model/files/int8_tensor.h"
 #include "model/files/safetensors_header.h"
 
@@ -16,8 +17,8 @@
 
 /* ---- marks ---- */
 
-static struct weft_int8_mark *find(const struct weft_int8_files *files,
-                                   const weft_safetensors_tensor *tensor) {
+static struct weft_quantized_mark *find(const struct weft_quantized_files *files,
+                                        const weft_safetensors_tensor *tensor) {
     for (uint32_t i = 0; i < files->count; i++) {
         if (files->marks[i].tensor->tensor == tensor) {
             return &files->marks[i];
@@ -26,51 +27,70 @@ static struct weft_int8_mark *find(const struct weft_int8_files *files,
     return NULL;
 }
 
-weft_status weft_int8_files_add(struct weft_int8_files *files, const weft_weight *weight) {
+weft_status weft_quantized_files_add(struct weft_quantized_files *files,
+                                     const weft_weight *weight) {
     struct weft_checkpoint_origin origin;
     if (!weft_checkpoint_find_origin(&origin, weight)) {
         return WEFT_OK;
     }
-    struct weft_int8_mark *mark = find(files, origin.tensor->tensor);
+    const weft_safetensors_tensor *tensor = origin.tensor->tensor;
+    if (tensor->format) {
+        return weft_fail(files->host, WEFT_UNSUPPORTED,
+                         "%s: tensor \"%.200s\": expected numbers, found blocks (%s): quantize the "
+                         "folder that this one was made of",
+                         weft_safetensors_path(origin.tensor->file), tensor->name,
+                         tensor->format->name);
+    }
+    struct weft_quantized_mark *mark = find(files, tensor);
     if (!mark) {
         if (!weft_grow(files->host, &files->marks, files->count, &files->capacity,
                        sizeof *files->marks)) {
             return weft_fail_memory(files->host, "the tensors of a model");
         }
         mark = &files->marks[files->count++];
-        *mark = (struct weft_int8_mark){.checkpoint = origin.checkpoint, .tensor = origin.tensor};
+        *mark =
+            (struct weft_quantized_mark){.checkpoint = origin.checkpoint, .tensor = origin.tensor};
     }
     mark->weights++;
     return WEFT_OK;
 }
 
-weft_status weft_int8_files_mark(struct weft_int8_files *files, const weft_weight *weight,
-                                 bool columns) {
+weft_status weft_quantized_files_mark(struct weft_quantized_files *files, const weft_weight *weight,
+                                      bool columns) {
     struct weft_checkpoint_origin origin;
     if (weft_checkpoint_find_origin(&origin, weight)) {
-        struct weft_int8_mark *mark = find(files, origin.tensor->tensor);
+        struct weft_quantized_mark *mark = find(files, origin.tensor->tensor);
         mark->columns += columns != origin.transposed;
         mark->rows += columns == origin.transposed;
     }
     return WEFT_OK;
 }
 
-/* All that is made of it becomes bytes, in the same way. */
-static bool is_matrix(const struct weft_int8_mark *mark) {
-    return mark && mark->tensor->tensor->rank == 2 &&
-           weft_safetensors_is_float(mark->tensor->tensor->dtype) &&
-           (mark->rows == mark->weights || mark->columns == mark->weights);
+static const struct weft_ggml_format *format_for(const struct weft_quantized_files *files,
+                                                 const weft_safetensors_tensor *tensor) {
+    return weft_ggml_format_fit(files->format, tensor->shape[1]);
 }
 
-uint32_t weft_int8_files_matrices(const struct weft_int8_files *files) {
+/* All that is made of it becomes bytes, in the same way; or it is multiplied along its rows, which are whole blocks. */
+static bool is_matrix(const struct weft_quantized_files *files,
+                      const struct weft_quantized_mark *mark) {
+    const weft_safetensors_tensor *tensor = mark ? mark->tensor->tensor : NULL;
+    if (!tensor || tensor->rank != 2 || !weft_safetensors_is_float(tensor->dtype)) {
+        return false;
+    }
+    return files->format ? mark->rows == mark->weights && format_for(files, tensor)
+                         : mark->rows == mark->weights || mark->columns == mark->weights;
+}
+
+uint32_t weft_quantized_files_matrices(const struct weft_quantized_files *files) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < files->count; i++) {
-        count += is_matrix(&files->marks[i]);
+        count += is_matrix(files, &files->marks[i]);
     }
     return count;
 }
 
-void weft_int8_files_free(struct weft_int8_files *files) {
+void weft_quantized_files_free(struct weft_quantized_files *files) {
     weft_free(files->host, files->marks);
     files->marks = NULL;
     files->count = 0;
@@ -79,7 +99,7 @@ void weft_int8_files_free(struct weft_int8_files *files) {
 /* ---- one file ---- */
 
 struct writer {
-    const struct weft_int8_files *files;
+    const struct weft_quantized_files *files;
     struct weft_checkpoint *checkpoint;
     const struct weft_tensor_names *names;
     struct weft_new_file file;
@@ -87,35 +107,59 @@ struct writer {
     weft_quantize_info *info;
 };
 
-static const struct weft_int8_mark *matrix_at(const struct writer *w, uint32_t index) {
-    const struct weft_int8_mark *mark = find(w->files, w->names->tensors[index].tensor);
-    return is_matrix(mark) ? mark : NULL;
+static const struct weft_quantized_mark *matrix_at(const struct writer *w, uint32_t index) {
+    const struct weft_quantized_mark *mark = find(w->files, w->names->tensors[index].tensor);
+    return is_matrix(w->files, mark) ? mark : NULL;
+}
+
+/* The name of what a matrix gets besides, or instead: the caller frees it. */
+static weft_status new_name(char **name, const struct writer *w,
+                            const struct weft_quantized_mark *mark, const char *end) {
+    const weft_host *host = w->files->host;
+    *name = weft_format(host, "%s%s", mark->tensor->tensor->name, end);
+    if (!*name) {
+        return weft_fail_memory(host, mark->tensor->tensor->name);
+    }
+    return weft_tensor_names_find(w->names, *name)
+               ? weft_fail(host, WEFT_UNSUPPORTED,
+                           "%s: tensor \"%.200s\": expected none of that name, which \"%.200s\" "
+                           "needs",
+                           weft_safetensors_path(mark->tensor->file), *name,
+                           mark->tensor->tensor->name)
+               : WEFT_OK;
 }
 
 /* A matrix and its scales behind it. */
-static weft_status add_matrix(struct weft_safetensors_header *header, const struct writer *w,
-                              const struct weft_int8_mark *mark) {
+static weft_status add_bytes(struct weft_safetensors_header *header, const struct writer *w,
+                             const struct weft_quantized_mark *mark) {
     const weft_safetensors_tensor *tensor = mark->tensor->tensor;
     const bool rows = mark->rows > 0;
     const uint64_t shape[] = {rows ? tensor->shape[0] : 1, rows ? 1 : tensor->shape[1]};
-    char *name =
-        weft_format(w->files->host, "%s%s", tensor->name, WEFT_SCALE_NAME(w->files->stored));
-    if (!name) {
-        return weft_fail_memory(w->files->host, tensor->name);
-    }
-    weft_status status = WEFT_OK;
-    if (weft_tensor_names_find(w->names, name)) {
-        status =
-            weft_fail(w->files->host, WEFT_UNSUPPORTED,
-                      "%s: tensor \"%.200s\": expected none of that name, which its scales get",
-                      weft_safetensors_path(mark->tensor->file), name);
-    }
+    char *name = NULL;
+    weft_status status = new_name(&name, w, mark, WEFT_SCALE_NAME(w->files->stored));
     if (status == WEFT_OK) {
         status = weft_safetensors_header_add(header, tensor->name, WEFT_SAFETENSORS_I8,
                                              tensor->shape, 2);
     }
     if (status == WEFT_OK) {
         status = weft_safetensors_header_add(header, name, WEFT_SAFETENSORS_F32, shape, 2);
+    }
+    weft_free(w->files->host, name);
+    return status;
+}
+
+/* Rows of blocks, as safetensors.h says how they are called. */
+static weft_status add_blocks(struct weft_safetensors_header *header, const struct writer *w,
+                              const struct weft_quantized_mark *mark) {
+    const weft_safetensors_tensor *tensor = mark->tensor->tensor;
+    const struct weft_ggml_format *format = format_for(w->files, tensor);
+    const uint64_t shape[] = {tensor->shape[0],
+                              tensor->shape[1] / format->elements * format->bytes};
+    char end[WEFT_GGML_ENDING_SIZE];
+    char *name = NULL;
+    weft_status status = new_name(&name, w, mark, weft_ggml_ending(end, format));
+    if (status == WEFT_OK) {
+        status = weft_safetensors_header_add(header, name, WEFT_SAFETENSORS_U8, shape, 2);
     }
     weft_free(w->files->host, name);
     return status;
@@ -140,13 +184,17 @@ static weft_status end_header(struct weft_safetensors_header *header, const stru
 
 static weft_status add_tensors(struct weft_safetensors_header *header, struct writer *w) {
     for (uint32_t i = 0; i < w->names->count; i++) {
-        const weft_safetensors_tensor *tensor = w->names->tensors[i].tensor;
-        const struct weft_int8_mark *mark = matrix_at(w, i);
+        const struct weft_named_tensor *named = &w->names->tensors[i];
+        const struct weft_quantized_mark *mark = matrix_at(w, i);
+        const bool blocks = mark && w->files->format;
         w->info->matrices += mark != NULL;
-        w->info->bytes_before += tensor->bytes;
-        WEFT_TRY(mark ? add_matrix(header, w, mark)
-                      : weft_safetensors_header_add(header, tensor->name, tensor->dtype,
-                                                    tensor->shape, tensor->rank));
+        w->info->as_q8_0 += blocks && format_for(w->files, named->tensor) != w->files->format;
+        w->info->bytes_before += named->tensor->bytes;
+        WEFT_TRY(!mark    ? weft_safetensors_header_add(header, named->tensor->name,
+                                                        named->tensor->dtype, named->tensor->shape,
+                                                        named->tensor->rank)
+                 : blocks ? add_blocks(header, w, mark)
+                          : add_bytes(header, w, mark));
     }
     WEFT_TRY(end_header(header, w));
     w->info->bytes_after += header->data;
@@ -166,16 +214,46 @@ static weft_status write_weight(struct writer *w, const weft_weight *weight, uin
                              w->files->host);
 }
 
-static weft_status write_matrix(struct writer *w, const struct weft_int8_mark *mark,
+static weft_status write_bytes(struct writer *w, const struct weft_quantized_mark *mark,
+                               weft_weight *source, uint8_t *block) {
+    weft_weight *bytes = NULL;
+    WEFT_TRY(weft_weight_quantize(&bytes, source, w->files->stored, mark->rows == 0));
+    const weft_status status = write_weight(w, bytes, block);
+    weft_weight_destroy(&bytes);
+    return status;
+}
+
+static weft_status add_block(void *user, const uint8_t *block, size_t size) {
+    struct writer *w = user;
+    return weft_new_file_add(&w->file, block, size, w->files->host);
+}
+
+static weft_status read_source(void *user, uint64_t first, uint64_t count, float *out) {
+    return weft_weight_read(user, first, count, out);
+}
+
+static weft_status write_blocks(struct writer *w, const struct weft_quantized_mark *mark,
+                                weft_weight *source) {
+    const weft_safetensors_tensor *tensor = mark->tensor->tensor;
+    return weft_ggml_encode(&(struct weft_ggml_encoding){
+        .format = format_for(w->files, tensor),
+        .path = weft_safetensors_path(mark->tensor->file),
+        .name = tensor->name,
+        .elements = tensor->elements,
+        .read = read_source,
+        .source = source,
+        .add = add_block,
+        .target = w,
+        .host = w->files->host,
+    });
+}
+
+static weft_status write_matrix(struct writer *w, const struct weft_quantized_mark *mark,
                                 uint8_t *block) {
     weft_weight *source = NULL;
-    weft_weight *bytes = NULL;
     WEFT_TRY(weft_checkpoint_any(&source, w->checkpoint, mark->tensor->name));
-    weft_status status = weft_weight_quantize(&bytes, source, w->files->stored, mark->rows == 0);
-    if (status == WEFT_OK) {
-        status = write_weight(w, bytes, block);
-    }
-    weft_weight_destroy(&bytes);
+    const weft_status status =
+        w->files->format ? write_blocks(w, mark, source) : write_bytes(w, mark, source, block);
     weft_weight_destroy(&source);
     return status;
 }
@@ -202,7 +280,7 @@ static weft_status write_tensors(struct writer *w) {
         status = weft_fail_memory(host, "tensors");
     }
     for (uint32_t i = 0; i < w->names->count && status == WEFT_OK; i++) {
-        const struct weft_int8_mark *mark = matrix_at(w, i);
+        const struct weft_quantized_mark *mark = matrix_at(w, i);
         status = weft_interrupted(host);
         if (status == WEFT_OK) {
             status =
@@ -249,7 +327,8 @@ static char *place_of(const struct weft_checkpoint *checkpoint, const char *fold
     return weft_format(host, "/%.*s", (int)(end - begin), path + begin);
 }
 
-static weft_status write_checkpoint(weft_quantize_info *info, const struct weft_int8_files *files,
+static weft_status write_checkpoint(weft_quantize_info *info,
+                                    const struct weft_quantized_files *files,
                                     struct weft_checkpoint *checkpoint, const char *folder,
                                     const char *out) {
     const weft_host *host = files->host;
@@ -272,8 +351,9 @@ static weft_status write_checkpoint(weft_quantize_info *info, const struct weft_
     return status;
 }
 
-weft_status weft_int8_files_write(weft_quantize_info *info, const struct weft_int8_files *files,
-                                  const char *folder, const char *out) {
+weft_status weft_quantized_files_write(weft_quantize_info *info,
+                                       const struct weft_quantized_files *files, const char *folder,
+                                       const char *out) {
     *info = (weft_quantize_info){0};
     for (uint32_t i = 0; i < files->count; i++) {
         bool first = true;

@@ -11,6 +11,7 @@
 #include "core/formats/json.h"
 #include "core/system/kept_file.h"
 #include "core/try.h"
+#include "model/files/ggml_rows.h"
 
 #define LENGTH_BYTES 8u
 
@@ -227,6 +228,32 @@ static int compare_names(const void *left, const void *right) {
     return strcmp(a->name, b->name);
 }
 
+/* What is stored as rows of blocks becomes the matrix that these stand for, and its name loses the format's. */
+static weft_status take_blocks(weft_safetensors *file) {
+    for (uint32_t i = 0; i < file->count; i++) {
+        weft_safetensors_tensor *tensor = &file->tensors[i];
+        const char *end = strrchr(tensor->name, '.');
+        const struct weft_ggml_format *format = end ? weft_ggml_format_called(end + 1) : NULL;
+        if (!format || tensor->dtype != WEFT_SAFETENSORS_U8 || tensor->rank != 2) {
+            continue;
+        }
+        if (tensor->shape[1] % format->bytes != 0) {
+            return weft_fail(&file->host, WEFT_BAD_FILE,
+                             "%s: tensor " NAME ": expected rows of blocks of %u bytes, as %s has "
+                             "them, found rows of %" PRIu64 " bytes",
+                             file->path, tensor->name, format->bytes, format->name,
+                             tensor->shape[1]);
+        }
+        file->names[end - file->names] = '\0';
+        tensor->format = format;
+        tensor->dtype = WEFT_SAFETENSORS_F32;
+        tensor->shape[1] = tensor->shape[1] / format->bytes * format->elements;
+        tensor->elements = tensor->shape[0] * tensor->shape[1];
+        tensor->bytes = tensor->elements * sizeof(float);
+    }
+    return WEFT_OK;
+}
+
 static weft_status sort_tensors(weft_safetensors *file) {
     qsort(file->tensors, file->count, sizeof *file->tensors, compare_names);
     for (uint32_t i = 1; i < file->count; i++) {
@@ -250,8 +277,7 @@ static weft_status read_header(struct header *header) {
         return weft_fail_memory(&file->host, file->path);
     }
     header->name_end = file->names;
-    WEFT_TRY(weft_json_walk(&header->text, take_entry, header));
-    return sort_tensors(file);
+    return weft_json_walk(&header->text, take_entry, header);
 }
 
 /* ---- the layout of the data ---- */
@@ -375,6 +401,8 @@ static weft_status parse(weft_safetensors *file, const weft_json_part *text) {
                             .data_size = weft_kept_file_size(file->bytes) - data};
     WEFT_TRY(read_header(&header));
     WEFT_TRY(check_layout(file, data, header.data_size));
+    WEFT_TRY(take_blocks(file));
+    WEFT_TRY(sort_tensors(file));
     return seal(file, text);
 }
 
@@ -465,15 +493,45 @@ weft_status weft_safetensors_open_view(weft_safetensors **file,
     return WEFT_OK;
 }
 
+static weft_status read_bytes(const weft_safetensors *file, const weft_safetensors_tensor *tensor,
+                              uint64_t begin, void *out, size_t size) {
+    char what[256];
+    snprintf(what, sizeof what, "tensor " NAME, tensor->name);
+    return weft_kept_file_read(file->bytes, tensor->offset + begin, out, size, what);
+}
+
+static weft_status read_bytes_of(const struct weft_ggml_matrix *matrix, uint64_t begin, void *out,
+                                 size_t size) {
+    return read_bytes(matrix->file, matrix->tensor, begin, out, size);
+}
+
+static struct weft_ggml_matrix matrix_of(const weft_safetensors *file,
+                                         const weft_safetensors_tensor *tensor) {
+    return (struct weft_ggml_matrix){.format = tensor->format,
+                                     .name = tensor->name,
+                                     .columns = tensor->shape[1],
+                                     .read = read_bytes_of,
+                                     .file = file,
+                                     .tensor = tensor,
+                                     .host = &file->host};
+}
+
 const struct weft_block_form *weft_safetensors_blocks(const weft_safetensors *file,
                                                       const weft_safetensors_tensor *tensor) {
-    return file->view.blocks ? file->view.blocks(file->view.user, tensor) : NULL;
+    if (file->view.blocks) {
+        return file->view.blocks(file->view.user, tensor);
+    }
+    return tensor->format ? &tensor->format->form : NULL;
 }
 
 weft_status weft_safetensors_read_blocks(const weft_safetensors *file,
                                          const weft_safetensors_tensor *tensor, uint64_t first_row,
                                          uint64_t rows, const struct weft_blocks *out) {
-    return file->view.read_blocks(file->view.user, tensor, first_row, rows, out);
+    if (file->view.read_blocks) {
+        return file->view.read_blocks(file->view.user, tensor, first_row, rows, out);
+    }
+    const struct weft_ggml_matrix matrix = matrix_of(file, tensor);
+    return weft_ggml_read_rows(&matrix, first_row, rows, out);
 }
 
 bool weft_safetensors_is_view(const weft_safetensors *file) {
@@ -512,12 +570,14 @@ weft_status weft_safetensors_copy(const weft_safetensors *file, void *out) {
 weft_status weft_safetensors_read(const weft_safetensors *file,
                                   const weft_safetensors_tensor *tensor, uint64_t begin, void *out,
                                   size_t size) {
-    char what[256];
     if (!file->bytes) {
         return file->view.read(file->view.user, tensor, begin, out, size);
     }
-    snprintf(what, sizeof what, "tensor " NAME, tensor->name);
-    return weft_kept_file_read(file->bytes, tensor->offset + begin, out, size, what);
+    if (tensor->format) {
+        const struct weft_ggml_matrix matrix = matrix_of(file, tensor);
+        return weft_ggml_read_numbers(&matrix, begin / sizeof(float), size / sizeof(float), out);
+    }
+    return read_bytes(file, tensor, begin, out, size);
 }
 
 /* ---- looking things up ---- */

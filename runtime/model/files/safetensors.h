@@ -10,10 +10,12 @@
 #ifndef WEFT_MODEL_SAFETENSORS_H
 #define WEFT_MODEL_SAFETENSORS_H
 
+#include "model/files/safetensors_dtype.h"
 #include "model/files/safetensors_notes.h"
 
 struct weft_block_form; /* graph/graph.h */
 struct weft_blocks;
+struct weft_ggml_format; /* ggml_format.h */
 
 /**
  * Longest header in bytes. It has about 100 for each tensor, so that this is room for 150,000; the reference implementation's limit
@@ -24,27 +26,6 @@ struct weft_blocks;
 #define WEFT_SAFETENSORS_MAX_ENTRY 4096u
 /** Most axes of a tensor. */
 #define WEFT_SAFETENSORS_MAX_RANK 8
-
-typedef enum weft_safetensors_dtype {
-    WEFT_SAFETENSORS_BOOL = 0,
-    WEFT_SAFETENSORS_U8,
-    WEFT_SAFETENSORS_I8,
-    WEFT_SAFETENSORS_F8_E5M2,
-    WEFT_SAFETENSORS_F8_E4M3,
-    WEFT_SAFETENSORS_F8_E8M0,
-    WEFT_SAFETENSORS_I16,
-    WEFT_SAFETENSORS_U16,
-    WEFT_SAFETENSORS_F16,
-    WEFT_SAFETENSORS_BF16,
-    WEFT_SAFETENSORS_I32,
-    WEFT_SAFETENSORS_U32,
-    WEFT_SAFETENSORS_F32,
-    WEFT_SAFETENSORS_F64,
-    WEFT_SAFETENSORS_I64,
-    WEFT_SAFETENSORS_U64,
-    WEFT_SAFETENSORS_C64,
-    WEFT_SAFETENSORS_DTYPE_COUNT
-} weft_safetensors_dtype;
 
 /** The name in the file, such as "BF16". */
 const char *weft_safetensors_dtype_name(weft_safetensors_dtype dtype);
@@ -59,17 +40,22 @@ typedef struct weft_safetensors_tensor {
     uint64_t shape[WEFT_SAFETENSORS_MAX_RANK]; /**< outermost first; an axis may be 0 */
     uint64_t elements;                         /**< product of shape; 1 for a scalar */
     uint64_t offset; /**< in the file, at any alignment: of its data, little-endian, row-major */
-    uint64_t bytes;
+    uint64_t bytes;  /**< of its elements */
+    /** An F32 matrix whose data in the file are blocks, which are taken apart when it is read; or null */
+    const struct weft_ggml_format *format;
 } weft_safetensors_tensor;
 
 typedef struct weft_safetensors weft_safetensors;
 
 /**
+ * A U8 matrix called NAME.q8_0, NAME.q4_0 or of another format of ggml that Weft has is given as an F32 matrix NAME, of the numbers that its
+ * rows of blocks stand for: as weft_model_quantize writes them.
+ *
  * Opens and checks a file, and keeps it open: what is read later are the bytes that were there now, or an error (core/system/kept_file.h).
  * Errors, naming file, tensor, expected and found:
  *   WEFT_BAD_FILE: cut short, header longer than the file or WEFT_SAFETENSORS_MAX_HEADER, bad JSON,
  *     duplicate names, a missing or malformed field, more than WEFT_SAFETENSORS_MAX_RANK axes, an
- *     offset that is out of range or does not fit dtype and shape, tensors that overlap or leave bytes unused;
+ *     offset that is out of range or does not fit dtype and shape, tensors that overlap or leave bytes unused, rows that are no whole blocks;
  *   WEFT_UNSUPPORTED: a dtype with elements smaller than a byte;
  *   WEFT_NOT_FOUND, WEFT_IO_ERROR, WEFT_OUT_OF_HOST_MEMORY.
  * host may be null and is copied.

@@ -10,7 +10,7 @@
 #define WEFT_MODEL_GGUF_H
 
 #include "core/text.h"
-#include "model/gguf/gguf_format.h"
+#include "model/files/ggml_format.h"
 
 /** Longest key, in bytes. */
 #define WEFT_GGUF_MAX_KEY 256u
@@ -18,6 +18,11 @@
 #define WEFT_GGUF_MAX_NAME 64u
 /** Most axes of a tensor. */
 #define WEFT_GGUF_MAX_RANK 4u
+/** Where tensors begin: at multiples of this, or of general.alignment. */
+#define WEFT_GGUF_ALIGNMENT      32
+#define WEFT_GGUF_MOST_ALIGNMENT 65536
+/** Where the first key is. */
+#define WEFT_GGUF_VALUES_AT 24u
 /** Most arrays in one another. */
 #define WEFT_GGUF_MAX_DEPTH 4u
 
@@ -51,7 +56,7 @@ struct weft_gguf_value {
 /** A tensor. Its rows are whole blocks. */
 struct weft_gguf_tensor {
     char name[WEFT_GGUF_MAX_NAME + 1];
-    const struct weft_gguf_format *format;
+    const struct weft_ggml_format *format;
     uint32_t rank;
     uint64_t shape[WEFT_GGUF_MAX_RANK]; /* outermost first; none is 0 */
     uint64_t elements;
@@ -84,6 +89,9 @@ uint64_t weft_gguf_size(const weft_gguf *file);
 /** Keys in their byte order; null when index is out of range. */
 uint32_t weft_gguf_value_count(const weft_gguf *file);
 const struct weft_gguf_value *weft_gguf_value_at(const weft_gguf *file, uint32_t index);
+/** Where the bytes of keys and values end, and some of these bytes. Errors as weft_kept_file_read. */
+uint64_t weft_gguf_values_end(const weft_gguf *file);
+weft_status weft_gguf_read_front(const weft_gguf *file, uint64_t at, void *out, size_t size);
 /** The value of a key, or null. */
 const struct weft_gguf_value *weft_gguf_find(const weft_gguf *file, const char *key);
 

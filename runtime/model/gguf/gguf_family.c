@@ -28,15 +28,16 @@
         INTEGER("attention.head_count", "num_attention_heads")
 
 /* What decoders have that turn channels by positions. */
-#define DECODER                                                                                   \
-    SIZES, INTEGER("context_length", "max_position_embeddings"),                                  \
-        OPTIONAL("attention.head_count_kv", "num_key_value_heads"), READ("attention.key_length"), \
-        READ("attention.value_length"), READ("attention.causal"),                                 \
-        READ("attention.sliding_window"), READ("rope.freq_base"), READ("rope.dimension_count"),   \
-        READ("rope.scale_linear"), READ("rope.scaling.type"), READ("rope.scaling.factor"),        \
-        READ("rope.scaling.original_context_length"), READ("rope.scaling.attn_factor"),           \
-        READ("rope.scaling.finetuned") /* says how it was trained */, READ("pooling_type"),       \
-        READ("vocab_size"), READ("tensor_data_layout") /* says whose file it was made of */,      \
+#define DECODER DECODER_OF_LAYERS, OPTIONAL("attention.head_count_kv", "num_key_value_heads")
+/* But for what may differ from layer to layer. */
+#define DECODER_OF_LAYERS                                                                       \
+    SIZES, INTEGER("context_length", "max_position_embeddings"), READ("attention.key_length"),  \
+        READ("attention.value_length"), READ("attention.causal"),                               \
+        READ("attention.sliding_window"), READ("rope.freq_base"), READ("rope.dimension_count"), \
+        READ("rope.scale_linear"), READ("rope.scaling.type"), READ("rope.scaling.factor"),      \
+        READ("rope.scaling.original_context_length"), READ("rope.scaling.attn_factor"),         \
+        READ("rope.scaling.finetuned") /* says how it was trained */, READ("pooling_type"),     \
+        READ("vocab_size"), READ("tensor_data_layout") /* says whose file it was made of */,    \
         NONE("expert_count"), NONE("expert_used_count"), NONE("nextn_predict_layers")
 
 #define RMS REAL("attention.layer_norm_rms_epsilon", "rms_norm_eps")
@@ -74,6 +75,11 @@ static const struct weft_gguf_key stablelm_keys[] = {
     END};
 static const struct weft_gguf_key starcoder2_keys[] = {
     DECODER, REAL("attention.layer_norm_epsilon", "norm_epsilon"), END};
+
+static const struct weft_gguf_key lfm2_keys[] = {
+    DECODER_OF_LAYERS, READ("attention.head_count_kv"), /* 0 in layers of filters */
+    REAL("attention.layer_norm_rms_epsilon", "norm_eps"),
+    INTEGER("shortconv.l_cache", "conv_L_cache"), END};
 
 static const struct weft_gguf_key gpt2_keys[] = {
     INTEGER("context_length", "n_positions"),
@@ -212,6 +218,25 @@ static const struct weft_gguf_name phi3_names[] = {
     {.theirs = "blk.#.ffn_down", .ours = MLP "down_proj"},
     LAST};
 
+#define LFM2_LAYER "model.layers.#."
+static const struct weft_gguf_name lfm2_names[] = {
+    EMBEDDING_NAMES,
+    {.theirs = "token_embd_norm", .ours = "model.embedding_norm"}, /* the last one, by that name */
+    {.theirs = "blk.#.attn_norm", .ours = LFM2_LAYER "operator_norm"},
+    {.theirs = "blk.#.ffn_norm", .ours = LFM2_LAYER "ffn_norm"},
+    QUERY_NAMES,
+    {.theirs = "blk.#.attn_v", .ours = ATTENTION "v_proj"},
+    {.theirs = "blk.#.attn_output", .ours = ATTENTION "out_proj"},
+    {.theirs = "blk.#.attn_q_norm", .ours = ATTENTION "q_layernorm"},
+    {.theirs = "blk.#.attn_k_norm", .ours = ATTENTION "k_layernorm"},
+    {"blk.#.shortconv.conv", LFM2_LAYER "conv.conv", WEFT_GGUF_FILTER},
+    {.theirs = "blk.#.shortconv.in_proj", .ours = LFM2_LAYER "conv.in_proj"},
+    {.theirs = "blk.#.shortconv.out_proj", .ours = LFM2_LAYER "conv.out_proj"},
+    {.theirs = "blk.#.ffn_gate", .ours = LFM2_LAYER "feed_forward.w1"},
+    {.theirs = "blk.#.ffn_up", .ours = LFM2_LAYER "feed_forward.w3"},
+    {.theirs = "blk.#.ffn_down", .ours = LFM2_LAYER "feed_forward.w2"},
+    LAST};
+
 static const struct weft_gguf_name gpt2_names[] = {
     {.theirs = "token_embd", .ours = "transformer.wte"},
     {.theirs = "position_embd", .ours = "transformer.wpe"},
@@ -307,6 +332,8 @@ static const struct weft_gguf_family families[] = {
      .names = qwen_names, .add = weft_gguf_add_stablelm},
     {FAMILY("starcoder2", "starcoder2", "Starcoder2"), .keys = starcoder2_keys,
      .names = starcoder2_names, .add = weft_gguf_add_starcoder2},
+    {FAMILY("lfm2", "lfm2", "Lfm2"), .keys = lfm2_keys, .names = lfm2_names,
+     .add = weft_gguf_add_lfm2},
     {.architecture = "gpt2",
      .model_type = "gpt2",
      .language = "GPT2LMHeadModel",

@@ -27,7 +27,8 @@ enum weft_gguf_change {
     WEFT_GGUF_SAME,
     WEFT_GGUF_ROWS_OF_QUERIES, /* rows of heads whose channels turn in pairs lie in another order */
     WEFT_GGUF_ROWS_OF_KEYS,    /* likewise */
-    WEFT_GGUF_LESS_ONE         /* a file has 1 + weight, where a folder has the weight */
+    WEFT_GGUF_LESS_ONE,        /* a file has 1 + weight, where a folder has the weight */
+    WEFT_GGUF_FILTER /* a file has [channels, taps], where a folder has [channels, 1, taps] */
 };
 
 /** Names of a tensor, without ".weight" and ".bias"; # is the layer's number. */
@@ -73,6 +74,7 @@ weft_status weft_gguf_add_stablelm(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_cohere2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_gemma2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_gemma3(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_lfm2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_gpt2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_bert(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_nomic_bert(const struct weft_gguf_reading *reading);

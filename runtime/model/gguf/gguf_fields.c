@@ -215,6 +215,44 @@ weft_status weft_gguf_add_gemma3(const struct weft_gguf_reading *reading) {
     return add_window(reading, 6);
 }
 
+/* A layer without heads of keys is one of filters; the others have as many as each other. */
+static weft_status add_layer_kinds(const struct weft_gguf_reading *reading, const int32_t *heads,
+                                   int64_t layers) {
+    json_t *kinds = json_array();
+    int32_t found = 0;
+    for (int64_t i = 0; kinds && i < layers; i++) {
+        const bool same = heads[i] == 0 || found == 0 || heads[i] == found;
+        if (!same || heads[i] < 0) {
+            json_decref(kinds);
+            return weft_gguf_own_fail(reading, "attention.head_count_kv",
+                                      "0 or one number of heads", "several");
+        }
+        found = heads[i] > 0 ? heads[i] : found;
+        if (json_array_append_new(kinds, json_string(heads[i] > 0 ? "full_attention" : "conv")) !=
+            0) {
+            json_decref(kinds);
+            kinds = NULL;
+        }
+    }
+    WEFT_TRY(weft_gguf_set(reading, "layer_types", kinds));
+    return found > 0 ? weft_gguf_set(reading, "num_key_value_heads", json_integer(found)) : WEFT_OK;
+}
+
+weft_status weft_gguf_add_lfm2(const struct weft_gguf_reading *reading) {
+    const struct weft_gguf_own_key key = weft_gguf_own_key(reading, "attention.head_count_kv");
+    int64_t layers = 0;
+    int32_t *heads = NULL;
+    WEFT_TRY(weft_gguf_own_integer(&layers, reading, "block_count"));
+    WEFT_TRY(weft_gguf_integers(&heads, reading->file, key.text, (uint64_t)layers));
+    const weft_status status = heads ? add_layer_kinds(reading, heads, layers)
+                                     : weft_gguf_own_fail(reading, "attention.head_count_kv",
+                                                          "a number for each layer", "no such key");
+    weft_free(weft_gguf_host(reading->file), heads);
+    WEFT_TRY(status);
+    WEFT_TRY(weft_gguf_set(reading, "block_auto_adjust_ff_dim", json_false()));
+    return weft_gguf_add_qwen(reading);
+}
+
 weft_status weft_gguf_add_gpt2(const struct weft_gguf_reading *reading) {
     WEFT_TRY(expect_whole_heads(reading));
     WEFT_TRY(expect_causal(reading, true));

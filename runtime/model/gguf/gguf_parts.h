@@ -12,6 +12,7 @@ struct weft_gguf {
     weft_kept_file *bytes;
     struct weft_gguf_value *values; /* sorted by key */
     uint32_t value_count, value_capacity;
+    uint64_t values_end;              /* in the file */
     struct weft_gguf_tensor *tensors; /* sorted by name */
     uint32_t tensor_count, tensor_capacity;
 };

@@ -71,6 +71,7 @@ static const struct weft_gguf_pre rows[] = {
     {.name = "llama-bpe", .patterns = {three_digits}, .whole = true, .begins = true},
     {.name = "llama-v3", .patterns = {three_digits}, .whole = true, .begins = true},
     {.name = "llama3", .patterns = {three_digits}, .whole = true, .begins = true},
+    {.name = "lfm2", .patterns = {three_digits}, .whole = true, .begins = true},
     {.name = "dbrx", .patterns = {three_digits}},
     {.name = "smaug-bpe", .patterns = {three_digits}},
     {.name = "qwen2", .patterns = {one_digit}, .composed = true},
@@ -89,7 +90,7 @@ static const struct weft_gguf_pre rows[] = {
 };
 
 const char weft_gguf_pre_list[] =
-    "gpt-2, phi-2, olmo, mpt, llama-bpe, llama-v3, llama3, dbrx, smaug-bpe, qwen2, "
+    "gpt-2, phi-2, olmo, mpt, llama-bpe, llama-v3, llama3, lfm2, dbrx, smaug-bpe, qwen2, "
     "deepseek-r1-qwen, stablelm2, qwen35, tekken, gpt-4o, starcoder, refact, smollm, "
     "command-r, deepseek-llm, deepseek-coder or deepseek-v3";
 

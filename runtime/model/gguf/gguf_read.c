@@ -12,11 +12,9 @@
 #include "model/gguf/gguf_cursor.h"
 #include "model/gguf/gguf_parts.h"
 
-#define MAGIC             UINT64_C(0x46554747) /* "GGUF" */
-#define DEFAULT_ALIGNMENT 32u
-#define MOST_ALIGNMENT    65536
-#define LEAST_VALUE       13u /* bytes of a key: its length, its type, a number */
-#define LEAST_TENSOR      32u /* of a tensor's length, number of axes, an axis, format and offset */
+#define MAGIC        UINT64_C(0x46554747) /* "GGUF" */
+#define LEAST_VALUE  13u                  /* bytes of a key: its length, its type, a number */
+#define LEAST_TENSOR 32u /* of a tensor's length, number of axes, an axis, format and offset */
 
 #define NAME "\"%.100s\""
 
@@ -219,14 +217,14 @@ static weft_status read_format(struct reader *reader, struct weft_gguf_tensor *t
     const weft_gguf *file = reader->file;
     uint64_t number = 0;
     WEFT_TRY(weft_gguf_cursor_number(&reader->cursor, &number, 4, tensor->name));
-    tensor->format = weft_gguf_format_of(number);
+    tensor->format = weft_ggml_format_of(number);
     if (!tensor->format) {
         return fail_tensor(file, WEFT_BAD_FILE, tensor->name, "the number of a format", number);
     }
     if (tensor->format->elements == 0) {
         return weft_fail(&file->host, WEFT_UNSUPPORTED,
                          "%s: tensor " NAME ": expected %s, found %s", file->path, tensor->name,
-                         weft_gguf_format_list, tensor->format->name);
+                         weft_ggml_format_list, tensor->format->name);
     }
     const uint64_t row = tensor->shape[tensor->rank - 1];
     if (row % tensor->format->elements != 0) {
@@ -287,8 +285,8 @@ static weft_status read_tensors(struct reader *reader) {
 /* Where the data begin, which the file's alignment says. */
 static weft_status find_data(struct reader *reader) {
     const weft_gguf *file = reader->file;
-    int64_t alignment = DEFAULT_ALIGNMENT;
-    WEFT_TRY(weft_gguf_integer(&alignment, file, "general.alignment", 1, MOST_ALIGNMENT));
+    int64_t alignment = WEFT_GGUF_ALIGNMENT;
+    WEFT_TRY(weft_gguf_integer(&alignment, file, "general.alignment", 1, WEFT_GGUF_MOST_ALIGNMENT));
     if ((alignment & (alignment - 1)) != 0) {
         return weft_gguf_fail(file, WEFT_BAD_FILE, "general.alignment", "a power of two",
                               "another number");
@@ -374,6 +372,7 @@ static weft_status read_all(struct reader *reader) {
     WEFT_TRY(read_count(reader, &reader->tensor_count, LEAST_TENSOR, "the number of tensors"));
     WEFT_TRY(read_count(reader, &reader->value_count, LEAST_VALUE, "the number of keys"));
     WEFT_TRY(read_values(reader));
+    reader->file->values_end = reader->cursor.at;
     WEFT_TRY(refuse_parts(reader->file));
     WEFT_TRY(read_tensors(reader));
     return place_tensors(reader);
@@ -451,6 +450,14 @@ weft_status weft_gguf_read(const weft_gguf *file, const struct weft_gguf_tensor 
     char what[WEFT_GGUF_MAX_NAME + 16];
     snprintf(what, sizeof what, "tensor \"%s\"", tensor->name);
     return weft_kept_file_read(file->bytes, tensor->offset + begin, out, size, what);
+}
+
+uint64_t weft_gguf_values_end(const weft_gguf *file) {
+    return file->values_end;
+}
+
+weft_status weft_gguf_read_front(const weft_gguf *file, uint64_t at, void *out, size_t size) {
+    return weft_kept_file_read(file->bytes, at, out, size, "keys");
 }
 
 /* ---- looking things up ---- */

@@ -8,15 +8,16 @@
 
 #include "core/bytes.h"
 #include "core/try.h"
+#include "model/files/ggml_rows.h"
 
-#define NAME_SIZE    160 /* of a tensor in a folder */
-#define MOST_AT_ONCE ((size_t)1 << 18)
+#define NAME_SIZE 160 /* of a tensor in a folder */
 
 struct entry {
     char name[NAME_SIZE];
     const struct weft_gguf_tensor *tensor;
     uint64_t half; /* of the rows of a head that lie in turn; 0: as they are */
     bool less_one; /* f32 */
+    bool filter;   /* has an axis more in folders */
 };
 
 struct weights {
@@ -29,63 +30,33 @@ struct weights {
 
 /* ---- reading ---- */
 
-/* A run of numbers within a tensor, and where they go as little-endian bytes. */
-struct run {
-    const weft_gguf *file;
-    const struct weft_gguf_tensor *tensor;
-    uint64_t first, count;
-    uint8_t *out;
-};
-
-/* Writes the part of a block that is in the run. */
-static void put_block(const struct run *run, uint64_t block, const float *values) {
-    const uint64_t begin = block * run->tensor->format->elements;
-    const uint64_t end = begin + run->tensor->format->elements;
-    const uint64_t from = begin > run->first ? begin : run->first;
-    const uint64_t last = run->first + run->count;
-    for (uint64_t i = from; i < end && i < last; i++) {
-        uint32_t bits;
-        memcpy(&bits, &values[i - begin], sizeof bits);
-        weft_store_bytes(run->out + (i - run->first) * sizeof bits, bits, sizeof bits);
-    }
+static weft_status read_bytes(const struct weft_ggml_matrix *matrix, uint64_t begin, void *out,
+                              size_t size) {
+    return weft_gguf_read(matrix->file, matrix->tensor, begin, out, size);
 }
 
-static weft_status decode(const struct run *run, uint8_t *blocks, uint64_t at_once) {
-    const struct weft_gguf_format *format = run->tensor->format;
-    const uint64_t end = (run->first + run->count - 1) / format->elements + 1;
-    for (uint64_t block = run->first / format->elements; block < end;) {
-        const uint64_t count = end - block < at_once ? end - block : at_once;
-        WEFT_TRY(weft_gguf_read(run->file, run->tensor, block * format->bytes, blocks,
-                                (size_t)count * format->bytes));
-        for (uint64_t i = 0; i < count; i++, block++) {
-            float values[WEFT_GGUF_MOST_ELEMENTS];
-            weft_gguf_decode(format, values, blocks + i * format->bytes);
-            put_block(run, block, values);
-        }
-    }
-    return WEFT_OK;
+static struct weft_ggml_matrix matrix_of(const struct weights *weights,
+                                         const struct weft_gguf_tensor *tensor) {
+    return (struct weft_ggml_matrix){.format = tensor->format,
+                                     .name = tensor->name,
+                                     .columns = tensor->shape[tensor->rank - 1],
+                                     .read = read_bytes,
+                                     .file = weights->file,
+                                     .tensor = tensor,
+                                     .host = &weights->host};
 }
 
-static weft_status read_run(const struct run *run) {
-    const struct weft_gguf_format *format = run->tensor->format;
-    if (run->count == 0) {
-        return WEFT_OK;
+/* Numbers that lie one behind the other in the file, as little-endian bytes. */
+static weft_status read_run(const struct weights *weights, const struct weft_gguf_tensor *tensor,
+                            uint64_t first, uint64_t count, void *out) {
+    const struct weft_ggml_format *format = tensor->format;
+    if (format->take) {
+        const struct weft_ggml_matrix matrix = matrix_of(weights, tensor);
+        return weft_ggml_read_numbers(&matrix, first, count, out);
     }
-    if (!format->take) {
-        return weft_gguf_read(run->file, run->tensor, run->first * format->bytes, run->out,
-                              (size_t)run->count * format->bytes);
-    }
-    const uint64_t needed = run->count / format->elements + 2;
-    const uint64_t most = MOST_AT_ONCE / format->bytes;
-    const uint64_t at_once = needed < most ? needed : most;
-    const weft_host *host = weft_gguf_host(run->file);
-    uint8_t *blocks = weft_alloc(host, (size_t)at_once * format->bytes);
-    if (!blocks) {
-        return weft_fail_memory(host, run->tensor->name);
-    }
-    const weft_status status = decode(run, blocks, at_once);
-    weft_free(host, blocks);
-    return status;
+    return count == 0 ? WEFT_OK
+                      : weft_gguf_read(weights->file, tensor, first * format->bytes, out,
+                                       (size_t)count * format->bytes);
 }
 
 /* Where the file has a row: the halves of a head lie in turn there, here one after the other. */
@@ -112,25 +83,22 @@ static weft_status read(void *user, const weft_safetensors_tensor *tensor, uint6
     const struct weights *weights = user;
     const struct entry *entry = &weights->entries[tensor->offset];
     const size_t bytes = weft_safetensors_dtype_size(tensor->dtype);
-    struct run run = {.file = weights->file,
-                      .tensor = entry->tensor,
-                      .first = begin / bytes,
-                      .count = size / bytes,
-                      .out = out};
+    const uint64_t first = begin / bytes, end = first + size / bytes;
     if (entry->half == 0) {
-        WEFT_TRY(read_run(&run));
+        WEFT_TRY(read_run(weights, entry->tensor, first, end - first, out));
         if (entry->less_one) {
             take_one(out, size);
         }
         return WEFT_OK;
     }
     const uint64_t width = tensor->rank == 2 ? tensor->shape[1] : 1;
-    for (uint64_t at = begin / bytes, end = at + size / bytes; at < end; at += run.count) {
+    uint8_t *target = out;
+    for (uint64_t at = first, count = 0; at < end; at += count) {
         const uint64_t column = at % width;
-        run.first = row_in_file(at / width, entry->half) * width + column;
-        run.count = width - column < end - at ? width - column : end - at;
-        WEFT_TRY(read_run(&run));
-        run.out += run.count * bytes;
+        count = width - column < end - at ? width - column : end - at;
+        WEFT_TRY(read_run(weights, entry->tensor,
+                          row_in_file(at / width, entry->half) * width + column, count, target));
+        target += count * bytes;
     }
     return WEFT_OK;
 }
@@ -140,48 +108,24 @@ static weft_status read(void *user, const weft_safetensors_tensor *tensor, uint6
 static const struct weft_block_form *form_of(void *user, const weft_safetensors_tensor *tensor) {
     const struct weights *weights = user;
     const struct entry *entry = &weights->entries[tensor->offset];
-    const struct weft_gguf_format *format = entry->tensor->format;
+    const struct weft_ggml_format *format = entry->tensor->format;
     return format->take && tensor->rank == 2 && !entry->less_one ? &format->form : NULL;
-}
-
-/* Rows that lie one behind the other in the file, and room for the bytes of all of them. */
-static weft_status take_rows(const struct weights *weights, const struct weft_gguf_tensor *tensor,
-                             uint64_t row, uint64_t rows, uint8_t *bytes,
-                             const struct weft_blocks *out) {
-    const struct weft_gguf_format *format = tensor->format;
-    const uint64_t blocks = tensor->shape[1] / format->elements;
-    const uint32_t runs = format->elements / format->form.run;
-    WEFT_TRY(weft_gguf_read(weights->file, tensor, row * blocks * format->bytes, bytes,
-                            (size_t)(rows * blocks) * format->bytes));
-    for (uint64_t i = 0; i < rows * blocks; i++) {
-        const struct weft_blocks at = {out->codes + i * format->elements, out->scales + i * runs,
-                                       out->offsets ? out->offsets + i * runs : NULL};
-        format->take(&at, bytes + i * format->bytes);
-    }
-    return WEFT_OK;
 }
 
 static weft_status read_blocks(void *user, const weft_safetensors_tensor *tensor,
                                uint64_t first_row, uint64_t rows, const struct weft_blocks *out) {
     const struct weights *weights = user;
     const struct entry *entry = &weights->entries[tensor->offset];
-    const struct weft_gguf_format *format = entry->tensor->format;
-    const uint64_t columns = tensor->shape[1], runs = columns / format->form.run;
-    const uint64_t row_bytes = columns / format->elements * format->bytes;
-    const uint64_t fit = MOST_AT_ONCE / row_bytes;
-    const uint64_t at_once = entry->half > 0 || fit == 0 ? 1 : fit < rows ? fit : rows;
-    uint8_t *bytes = weft_alloc(&weights->host, (size_t)(at_once * row_bytes));
-    weft_status status = bytes ? WEFT_OK : weft_fail_memory(&weights->host, tensor->name);
-    for (uint64_t i = 0; status == WEFT_OK && i < rows; i += at_once) {
-        const uint64_t row = first_row + i, left = rows - i;
-        const struct weft_blocks at = {out->codes + i * columns, out->scales + i * runs,
-                                       out->offsets ? out->offsets + i * runs : NULL};
-        status =
-            take_rows(weights, entry->tensor, entry->half > 0 ? row_in_file(row, entry->half) : row,
-                      left < at_once ? left : at_once, bytes, &at);
+    const struct weft_ggml_matrix matrix = matrix_of(weights, entry->tensor);
+    if (entry->half == 0) {
+        return weft_ggml_read_rows(&matrix, first_row, rows, out);
     }
-    weft_free(&weights->host, bytes);
-    return status;
+    for (uint64_t i = 0; i < rows; i++) {
+        const struct weft_blocks at =
+            weft_blocks_from(out, &matrix.format->form, i * matrix.columns);
+        WEFT_TRY(weft_ggml_read_rows(&matrix, row_in_file(first_row + i, entry->half), 1, &at));
+    }
+    return WEFT_OK;
 }
 
 static void release(void *user) {
@@ -268,10 +212,24 @@ static weft_status set_order(struct entry *entry, const weft_gguf *file,
     return WEFT_OK;
 }
 
+static weft_status set_filter(struct entry *entry, const weft_gguf *file) {
+    entry->filter = true;
+    return entry->tensor->rank == 2
+               ? WEFT_OK
+               : weft_fail(weft_gguf_host(file), WEFT_BAD_FILE,
+                           "%s: tensor \"%s\": expected 2 axes, channels and taps, found %u",
+                           weft_gguf_path(file), entry->tensor->name, entry->tensor->rank);
+}
+
 static weft_status set_change(struct entry *entry, const weft_gguf *file,
                               const struct weft_gguf_family *family, enum weft_gguf_change change) {
+    if (change == WEFT_GGUF_FILTER && weft_ends_with(entry->name, ".weight")) {
+        return set_filter(entry, file);
+    }
     if (change != WEFT_GGUF_LESS_ONE) {
-        return change == WEFT_GGUF_SAME ? WEFT_OK : set_order(entry, file, family, change);
+        return change == WEFT_GGUF_SAME || change == WEFT_GGUF_FILTER
+                   ? WEFT_OK
+                   : set_order(entry, file, family, change);
     }
     entry->less_one = true;
     return entry->tensor->format->as == WEFT_SAFETENSORS_F32
@@ -289,6 +247,11 @@ static void give(weft_safetensors_tensor *out, const struct entry *entry, uint64
                                      .elements = tensor->elements,
                                      .offset = index};
     memcpy(out->shape, tensor->shape, sizeof tensor->shape);
+    if (entry->filter) {
+        out->rank = 3;
+        out->shape[1] = 1;
+        out->shape[2] = tensor->shape[1];
+    }
     out->bytes = tensor->elements * weft_safetensors_dtype_size(out->dtype);
 }
 

@@ -3,6 +3,7 @@
 #ifndef WEFT_MODEL_GGUF_WEIGHTS_H
 #define WEFT_MODEL_GGUF_WEIGHTS_H
 
+#include "model/files/safetensors.h"
 #include "model/gguf/gguf_family.h"
 
 /**

@@ -122,6 +122,7 @@ _OTHERS = {
     "weft_activation": {"gelu": "gelu_erf", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu_fast": "gelu_tanh",
                         "swish": "silu", "linear": "none", "identity": "none"},
     "weft_weight_storage": {"int8": "i8", "int8-only": "i8_only"},
+    "weft_quantization": {"int8": "i8", "int8-only": "i8_only"},
 }
 """What NumPy, PyTorch and transformers, and the command, call the same."""
 

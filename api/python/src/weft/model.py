@@ -13,7 +13,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import (
     _checks,
@@ -865,20 +865,25 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     return model
 
 
-def quantize(folder: str | os.PathLike[str], out: str | os.PathLike[str], *, weights_only: bool = False) -> None:
-    """Writes a model folder whose matrices are int8: a quarter of the size, with the bits of `Device(weights="int8")`.
+Quantization = Literal["int8", "int8-only", "q8_0", "q4_0", "q4_k"]
+"""What matrices become: see `quantize`."""
+
+
+def quantize(folder: str | os.PathLike[str], out: str | os.PathLike[str], *, to: Quantization = "int8") -> None:
+    """Writes a model whose matrices are smaller.
 
     Args:
-        folder: a model's.
-        out: another folder, which is made.
-        weights_only: leave f32 what they are multiplied with, as weights="int8-only" does.
+        folder: a model's, or a GGUF file.
+        out: another folder, which is made; or the name of a GGUF file.
+        to: "int8" and "int8-only", with the bits of `Device(weights=...)` by these names; or "q8_0", "q4_0" and "q4_k", blocks
+            of 8 or 4 bits as GGUF files have them. A GGUF file becomes one of blocks alone.
 
     Raises what `load` does, BadFile for a link that leads out of the folder, and Unsupported for a model without a matrix that
     only products and embeddings read.
     """
-    stored = lib.WEFT_STORED_I8_ONLY if weights_only else lib.WEFT_STORED_I8
     check(lib.weft_model_quantize(ffi.NULL, os.fsencode(_checks.path(folder, "folder")),
-                                  os.fsencode(_checks.path(out, "out")), stored, _core.host))
+                                  os.fsencode(_checks.path(out, "out")), _core.number_of(to, "weft_quantization", "to"),
+                                  _core.host))
 
 
 _HUB_NAME = r"[\w.-]+(/[\w.-]+)?"
