@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Matrices of blocks on the device: small whole numbers, in the panels in which a product reads them, then the scales of all runs, then their
- * offsets. Kernels make of them the numbers that the matrix has (shaders/include/blocks.glsl), so results have the bits of these in f32.
+ * offsets; with units, these are whole numbers, and units behind them. Kernels make of them the numbers that the matrix has (shaders/include/blocks.glsl), so results have the bits of these in f32.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "core/math/half.h"
 #include "core/try.h"
 #include "lower/lowering.h"
 
@@ -29,13 +30,22 @@ static uint64_t panels_of(const struct blocks *b) {
     return ((uint64_t)b->n + COLUMNS - 1) / COLUMNS;
 }
 
-/* Words of a panel: of codes, and of scales or offsets. */
+/* Words of a panel: of codes, of scales or of offsets, and of their units. */
 static uint64_t code_words(const struct blocks *b) {
     return (uint64_t)b->k * QUARTER / (b->form->bits == 4 ? 2 : 1);
 }
 
 static uint64_t run_words(const struct blocks *b) {
-    return (uint64_t)b->k / b->form->run * COLUMNS;
+    return (uint64_t)b->k / b->form->run *
+           (b->form->scales == WEFT_SCALES_UNITS ? QUARTER
+            : b->form->scales == WEFT_SCALES_F16 ? COLUMNS / 2
+                                                 : COLUMNS);
+}
+
+static uint64_t unit_words(const struct blocks *b) {
+    return b->form->scales == WEFT_SCALES_UNITS
+               ? (uint64_t)b->k / WEFT_UNIT_ELEMENTS * (COLUMNS / 2)
+               : 0;
 }
 
 enum weft_half weft_lower_block_form(const weft_graph *graph, uint32_t value) {
@@ -43,7 +53,10 @@ enum weft_half weft_lower_block_form(const weft_graph *graph, uint32_t value) {
     const struct weft_block_form *form = weight ? weft_weight_blocks(weight) : NULL;
     return form ? (enum weft_half)(WEFT_HALF_BLOCKS | (form->bits == 4 ? WEFT_BLOCKS_OF_FOUR : 0) |
                                    (form->offsets ? WEFT_BLOCKS_OFFSETS : 0) |
-                                   (form->run == 16 ? WEFT_BLOCKS_SHORT : 0))
+                                   (form->run == 16 ? WEFT_BLOCKS_SHORT : 0) |
+                                   (form->scales == WEFT_SCALES_F16     ? WEFT_BLOCKS_F16
+                                    : form->scales == WEFT_SCALES_UNITS ? WEFT_BLOCKS_UNITS
+                                                                        : 0))
                 : WEFT_HALF_NOT;
 }
 
@@ -67,48 +80,94 @@ static void write_codes(uint8_t *target, const struct blocks *b, const int8_t *c
 }
 
 /* A run's numbers of all columns side by side. */
-static void write_runs(float *target, const struct blocks *b, const float *numbers,
-                       uint32_t columns) {
-    const uint32_t runs = b->k / b->form->run;
+static void write_floats(uint32_t *target, const float *numbers, uint32_t runs, uint32_t columns) {
     for (uint32_t c = 0; c < columns; c++) {
         for (uint32_t run = 0; run < runs; run++) {
-            target[(size_t)run * COLUMNS + c] = numbers[(size_t)c * runs + run];
+            memcpy(&target[(size_t)run * COLUMNS + c], &numbers[(size_t)c * runs + run],
+                   sizeof *target);
         }
+    }
+}
+
+/* As f16, which they are: a word has a column and the one half a panel behind. */
+static void write_halves(uint32_t *target, const float *numbers, uint32_t runs, uint32_t columns) {
+    for (uint32_t c = 0; c < columns; c++) {
+        const uint32_t place = c / QUARTER % 2 * QUARTER + c % QUARTER;
+        for (uint32_t run = 0; run < runs; run++) {
+            const uint32_t half = weft_half_of_float(numbers[(size_t)c * runs + run]);
+            target[(size_t)run * (COLUMNS / 2) + place] |= half << (c < COLUMNS / 2 ? 0 : 16);
+        }
+    }
+}
+
+/* As bytes: a word has four columns, a quarter of the panel apart. */
+static void write_steps(uint32_t *target, const int8_t *steps, uint32_t runs, uint32_t columns) {
+    for (uint32_t c = 0; c < columns; c++) {
+        for (uint32_t run = 0; run < runs; run++) {
+            const uint32_t step = (uint8_t)steps[(size_t)c * runs + run];
+            target[(size_t)run * QUARTER + c % QUARTER] |= step << (c / QUARTER * 8);
+        }
+    }
+}
+
+/* Scales [0] or offsets [1] of a panel, of which all are behind `target`. */
+static void write_runs(uint32_t *target, const struct blocks *b, const struct weft_blocks *room,
+                       int kind, uint64_t panel, uint32_t columns) {
+    const uint32_t runs = b->k / b->form->run;
+    const float *numbers = kind == 0 ? room->scales : room->offsets;
+    uint32_t *own = target + panel * run_words(b);
+    if (b->form->scales == WEFT_SCALES_F32) {
+        write_floats(own, numbers, runs, columns);
+    } else if (b->form->scales == WEFT_SCALES_F16) {
+        write_halves(own, numbers, runs, columns);
+    } else {
+        write_steps(own, room->steps[kind], runs, columns);
+        write_halves(target + panels_of(b) * run_words(b) + panel * unit_words(b),
+                     room->units[kind], b->k / WEFT_UNIT_ELEMENTS, columns);
     }
 }
 
 static weft_status write_panels(uint32_t *data, const struct blocks *b,
                                 const struct weft_blocks *room) {
-    const uint64_t panels = panels_of(b), codes = code_words(b), runs = run_words(b);
+    const uint64_t panels = panels_of(b), codes = code_words(b);
+    uint32_t *scales = data + panels * codes;
+    uint32_t *offsets = scales + panels * (run_words(b) + unit_words(b));
     for (uint64_t panel = 0; panel < panels; panel++) {
         const uint64_t first = panel * COLUMNS, left = b->n - first;
         const uint32_t columns = left < COLUMNS ? (uint32_t)left : COLUMNS;
-        float *scales = (float *)data + panels * codes + panel * runs;
         WEFT_TRY(weft_weight_read_blocks(b->weight, first, columns, room));
         write_codes((uint8_t *)(data + panel * codes), b, room->codes, columns);
-        write_runs(scales, b, room->scales, columns);
+        write_runs(scales, b, room, 0, panel, columns);
         if (room->offsets) {
-            write_runs(scales + panels * runs, b, room->offsets, columns);
+            write_runs(offsets, b, room, 1, panel, columns);
         }
     }
     return WEFT_OK;
 }
 
 static uint64_t words_of(const struct blocks *b) {
-    return panels_of(b) * (code_words(b) + run_words(b) * (b->form->offsets ? 2 : 1));
+    return panels_of(b) *
+           (code_words(b) + (run_words(b) + unit_words(b)) * (b->form->offsets ? 2 : 1));
 }
 
 static weft_status fill(void *user, void *data) {
     const struct blocks *b = user;
     const weft_host *host = &b->weight->host;
+    const bool units = b->form->scales == WEFT_SCALES_UNITS;
     const size_t codes = (size_t)COLUMNS * b->k, runs = codes / b->form->run;
-    float *numbers = weft_alloc(host, 2 * runs * sizeof *numbers + codes);
+    const size_t each = codes / WEFT_UNIT_ELEMENTS;
+    float *numbers = weft_alloc(host, 2 * (runs + each) * sizeof *numbers + codes + 2 * runs);
     if (!numbers) {
         return weft_fail_memory(host, b->weight->name);
     }
-    const struct weft_blocks room = {.codes = (int8_t *)(numbers + 2 * runs),
-                                     .scales = numbers,
-                                     .offsets = b->form->offsets ? numbers + runs : NULL};
+    float *first_unit = numbers + 2 * runs;
+    int8_t *bytes = (int8_t *)(first_unit + 2 * each), *steps = bytes + codes;
+    struct weft_blocks room = {
+        .codes = bytes, .scales = numbers, .offsets = b->form->offsets ? numbers + runs : NULL};
+    for (size_t i = 0; units && i < 2; i++) {
+        room.steps[i] = steps + i * runs;
+        room.units[i] = first_unit + i * each;
+    }
     memset(data, 0, (size_t)words_of(b) * 4);
     const weft_status status = write_panels(data, b, &room);
     weft_free(host, numbers);

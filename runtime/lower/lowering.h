@@ -146,8 +146,14 @@ enum weft_half {
         8 /* with flags: codes with the scales of their runs behind them (shaders/include/blocks.glsl) */
 };
 
-/** Flags of WEFT_HALF_BLOCKS: codes of 4 bits instead of 8; with offsets; runs of 16 instead of 32. */
-enum { WEFT_BLOCKS_OF_FOUR = 1, WEFT_BLOCKS_OFFSETS = 2, WEFT_BLOCKS_SHORT = 4 };
+/** Flags of WEFT_HALF_BLOCKS: codes of 4 bits instead of 8; with offsets; runs of 16 instead of 32; scales as f16, or with units, instead of f32. */
+enum {
+    WEFT_BLOCKS_OF_FOUR = 1,
+    WEFT_BLOCKS_OFFSETS = 2,
+    WEFT_BLOCKS_SHORT = 4,
+    WEFT_BLOCKS_F16 = 16,
+    WEFT_BLOCKS_UNITS = 32
+};
 
 /**
  * True if a value is a weight that this device keeps as f16, rounded, times 2^exponent. Reads all its elements the first time.

@@ -278,9 +278,12 @@ static bool can_load_fours(const struct weft_matrix *matrix, uint32_t contiguous
 
 /* With the scales of their runs. */
 static double block_bytes(enum weft_half half) {
-    const double numbers = (half & WEFT_BLOCKS_OFFSETS) != 0 ? 8.0 : 4.0;
+    const double run = (half & WEFT_BLOCKS_SHORT) != 0 ? 16.0 : 32.0;
+    const double scale = (half & WEFT_BLOCKS_UNITS) != 0 ? 1.0 / run + 2.0 / WEFT_UNIT_ELEMENTS
+                         : (half & WEFT_BLOCKS_F16) != 0 ? 2.0 / run
+                                                         : 4.0 / run;
     return ((half & WEFT_BLOCKS_OF_FOUR) != 0 ? 0.5 : 1.0) +
-           numbers / ((half & WEFT_BLOCKS_SHORT) != 0 ? 16.0 : 32.0);
+           ((half & WEFT_BLOCKS_OFFSETS) != 0 ? 2.0 : 1.0) * scale;
 }
 
 static double element_bytes(enum weft_half half) {

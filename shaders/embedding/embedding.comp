@@ -38,6 +38,8 @@ layout(constant_id = 5) const uint IS_WINDOW = 0; // `table` has some of the row
 layout(constant_id = 6) const uint HALF_TABLE = 0; // half.glsl: how it is stored
 layout(constant_id = 7) const uint TABLE_LAYOUT = 0; // enum weft_layout of lower/lowering.h: as it is, or as a product reads it
 
+#define WEFT_BLOCK_WORD(place) table_half[place]
+
 #include "blocks.glsl"
 #include "half.glsl"
 #include "int8.glsl"
@@ -69,14 +71,11 @@ float table_byte(uint row, uint column)
 // Of blocks, which lie in panels.
 float table_number(uint row, uint column)
 {
-    uint panels = (push.window_rows + PANEL - 1) / PANEL;
-    uint runs = panels * (push.columns / weft_block_run(HALF_TABLE));
+    uint steps = (push.window_rows + PANEL - 1) / PANEL * push.columns;
     uint step = row / PANEL * push.columns + column;
     uint x = row % (PANEL / 4);
-    uint place = weft_block_code_words(HALF_TABLE, panels * push.columns) + step / weft_block_run(HALF_TABLE) * PANEL + row % PANEL;
-    float code = weft_block_code(HALF_TABLE, table_half[weft_block_place(HALF_TABLE, step, x)], step, row % PANEL / (PANEL / 4));
-    float number = code * uintBitsToFloat(table_half[place]);
-    return (HALF_TABLE & WEFT_BLOCKS_OFFSETS) != 0 ? number + uintBitsToFloat(table_half[place + runs * PANEL]) : number;
+    weft_block_run_of run = weft_block_begin(HALF_TABLE, steps, step, x);
+    return weft_block_columns(HALF_TABLE, run, step, x)[row % PANEL / (PANEL / 4)];
 }
 
 // Of a panel in 16 bits, a word has two rows, half a panel apart.

@@ -7,8 +7,10 @@
 
 #define WEFT_B_WORDS ((push.n + 63) / 64 * push.k * 16) // of panels of bytes
 
-#include "blocks.glsl"
+#define WEFT_BLOCK_WORD(place) b_half[place]
+
 #include "matmul.glsl"
+#include "blocks.glsl"
 
 #define COLUMNS 64 // of a panel
 
@@ -33,30 +35,22 @@ struct ByteStep {
 
 layout(std430, binding = 1) readonly buffer BBytePanels { ByteStep b_byte_panels[]; };
 
-// Of blocks: codes behind whose last come the scales.
-vec4 weft_block_columns(uint step, uint x)
+// Of blocks, from whose first step to whose last an invocation's columns have something in common.
+const uint RUN = HALF_B < WEFT_HALF_BLOCKS ? WEFT_CHUNK : (HALF_B & WEFT_BLOCKS_SHORT) != 0 ? 16u : 32u;
+
+weft_block_run_of weft_begin_run(uint step, uint x)
 {
-    uint panels = (push.n + COLUMNS - 1) / COLUMNS;
-    uint runs = panels * (push.k / weft_block_run(HALF_B));
-    uint scales = weft_block_code_words(HALF_B, panels * push.k);
-    uint at = scales + step / weft_block_run(HALF_B) * COLUMNS + x;
-    uint word = b_half[weft_block_place(HALF_B, step, x)];
-    vec4 columns;
-    for (uint j = 0; j < 4; j++) {
-        uint place = at + j * (COLUMNS / 4);
-        columns[j] = weft_block_code(HALF_B, word, step, j) * uintBitsToFloat(b_half[place]);
-        if ((HALF_B & WEFT_BLOCKS_OFFSETS) != 0) {
-            columns[j] = columns[j] + uintBitsToFloat(b_half[place + runs * COLUMNS]);
-        }
+    if (HALF_B >= WEFT_HALF_BLOCKS) {
+        return weft_block_begin(HALF_B, (push.n + COLUMNS - 1) / COLUMNS * push.k, step, x);
     }
-    return columns;
+    return weft_block_run_of(vec4(0.0), vec4(0.0));
 }
 
 // Columns x, x + 16, x + 32 and x + 48 of a step.
-vec4 weft_panel_columns(uint step, uint x)
+vec4 weft_panel_columns(weft_block_run_of run, uint step, uint x)
 {
     if (HALF_B >= WEFT_HALF_BLOCKS) {
-        return weft_block_columns(step, x);
+        return weft_block_columns(HALF_B, run, step, x);
     }
     if (HALF_B == 0) {
         return vec4(b_panels[step].column[0][x], b_panels[step].column[1][x], b_panels[step].column[2][x],

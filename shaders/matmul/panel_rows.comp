@@ -34,21 +34,27 @@ void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint first, ui
         for (uint i = 0; i < MOST_ROWS; i++) {
             at[i] = min(rows[i] + k, LAST_CHUNK);
         }
-        for (uint t = 0; t < depth; t++) {
-            vec4 columns = weft_panel_columns(first + t, x);
-            ROW(0, a[at[0] + t])
-            ROW(1, a[at[1] + t])
-            ROW(2, a[at[2] + t])
-            ROW(3, a[at[3] + t])
+        for (uint begins = 0; begins < depth; begins += RUN) {
+            weft_block_run_of run = weft_begin_run(first + begins, x);
+            for (uint t = begins; t < min(begins + RUN, depth); t++) {
+                vec4 columns = weft_panel_columns(run, first + t, x);
+                ROW(0, a[at[0] + t])
+                ROW(1, a[at[1] + t])
+                ROW(2, a[at[2] + t])
+                ROW(3, a[at[3] + t])
+            }
         }
     } else {
-        for (uint t = 0; t < depth; t++) {
-            vec4 columns = weft_panel_columns(first + t, x);
-            ROW(0, weft_a(rows[0] + k))
-            ROW(1, weft_a(rows[1] + k))
-            ROW(2, weft_a(rows[2] + k))
-            ROW(3, weft_a(rows[3] + k))
-            k += push.a_column;
+        for (uint begins = 0; begins < depth; begins += RUN) {
+            weft_block_run_of run = weft_begin_run(first + begins, x);
+            for (uint t = begins; t < min(begins + RUN, depth); t++) {
+                vec4 columns = weft_panel_columns(run, first + t, x);
+                ROW(0, weft_a(rows[0] + k))
+                ROW(1, weft_a(rows[1] + k))
+                ROW(2, weft_a(rows[2] + k))
+                ROW(3, weft_a(rows[3] + k))
+                k += push.a_column;
+            }
         }
     }
     for (uint i = 0; i < TILE_ROWS; i++) {

@@ -19,23 +19,28 @@ layout(local_size_x = COLUMNS / 4, local_size_y = 16) in;
 shared float tile[HALF_B != 0 ? WEFT_CHUNK : 1][4][COLUMNS / 4];
 
 // Copies an invocation's columns of one step of b to step t of the tile.
-void copy_step(uint t, uint step)
+void copy_step(weft_block_run_of run, uint t, uint step)
 {
     uint x = gl_LocalInvocationID.x;
-    vec4 columns = weft_panel_columns(step, x);
+    vec4 columns = weft_panel_columns(run, step, x);
     for (uint j = 0; j < 4; j++) {
         tile[t][j][x] = columns[j];
     }
 }
 
-// Copies the chunk that begins with step `first` of b: each row of invocations some of its steps.
+// Copies the chunk that begins with step `first` of b: each row of invocations some of its steps, all of one run.
 void copy_chunk(uint first, uint depth)
 {
     const uint STEPS = WEFT_CHUNK / gl_WorkGroupSize.y;
+    uint begin = gl_LocalInvocationID.y * STEPS;
+    if (begin >= depth) {
+        return;
+    }
+    weft_block_run_of run = weft_begin_run(first + begin, gl_LocalInvocationID.x);
     for (uint i = 0; i < STEPS; i++) {
-        uint t = gl_LocalInvocationID.y * STEPS + i;
+        uint t = begin + i;
         if (t < depth) {
-            copy_step(t, first + t);
+            copy_step(run, t, first + t);
         }
     }
 }
@@ -50,7 +55,7 @@ vec4 columns_of(uint first, uint t)
 {
     uint x = gl_LocalInvocationID.x;
     if (HALF_B == 0) {
-        return weft_panel_columns(first + t, x);
+        return weft_panel_columns(weft_block_run_of(vec4(0.0), vec4(0.0)), first + t, x);
     }
     return vec4(tile[t][0][x], tile[t][1][x], tile[t][2][x], tile[t][3][x]);
 }
