@@ -42,6 +42,9 @@ struct weft_bench_case {
     bool
         dense; /* what the others of its suite are held against: a form of dense attention, in suite
                    "ski" the TNN */
+    struct {
+        uint32_t heads, width;
+    } rings; /* of a state that has keys and values head by head, and draws its numbers token by token; or zeros */
 };
 
 /** Fills an empty graph by the case's build() or define(). */

@@ -19,6 +19,26 @@ static void fill_numbers(float *data, size_t count, const char *name, uint32_t s
     }
 }
 
+/* Keys and values of all tokens, drawn token by token, head by head: results stay those of the other order, which states had. */
+static weft_status fill_rings(float *data, size_t count, uint32_t stream,
+                              const weft_bench_case *bench_case, const weft_host *host) {
+    const size_t heads = bench_case->rings.heads, width = bench_case->rings.width;
+    const size_t rows = count / (2 * heads * width);
+    float *drawn = weft_alloc(host, count * sizeof *drawn);
+    if (!drawn) {
+        return weft_fail_memory(host, "a state");
+    }
+    weft_philox_uniform(drawn, count, INPUT_SEED, stream);
+    for (size_t i = 0; i < count; i += width) {
+        const size_t head = i / width % heads, row = i / (width * heads) % rows;
+        const size_t ring = i / (width * heads * rows);
+        memcpy(data + ((ring * heads + head) * rows + row) * width, drawn + i,
+               width * sizeof *data);
+    }
+    weft_free(host, drawn);
+    return WEFT_OK;
+}
+
 static void fill_tokens(int32_t *data, size_t count, uint32_t vocabulary, uint32_t stream) {
     for (size_t i = 0; i < count; i++) {
         data[i] = (int32_t)(weft_philox_u32(INPUT_SEED, stream, i) % vocabulary);
@@ -27,6 +47,9 @@ static void fill_tokens(int32_t *data, size_t count, uint32_t vocabulary, uint32
 
 weft_status weft_bench_fill_input(void *data, const weft_port_info *info, uint32_t index,
                                   const weft_bench_case *bench_case, const weft_host *host) {
+    if (info->is_state && bench_case->rings.heads > 0) {
+        return fill_rings(data, (size_t)info->bytes / sizeof(float), index, bench_case, host);
+    }
     if (info->dtype == WEFT_F32) {
         fill_numbers(data, (size_t)info->bytes / sizeof(float), info->name, index);
         return WEFT_OK;

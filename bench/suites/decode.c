@@ -121,6 +121,10 @@ static weft_bench_case make_case(const struct step_series *own, uint32_t length)
                               .series = own->name,
                               .length = length,
                               .dense = is_dense(own)};
+    if (own->sheet == &weft_sheet_banded_attention) {
+        result.rings.heads = HEADS;
+        result.rings.width = WIDTH;
+    }
     snprintf(result.name, sizeof result.name, "decode/%s/n=%u,d=%u,heads=%u", own->name, length,
              (unsigned)(HEADS * WIDTH), (unsigned)HEADS);
     return result;
