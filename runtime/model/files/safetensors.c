@@ -255,7 +255,9 @@ static weft_status take_blocks(weft_safetensors *file) {
 }
 
 static weft_status sort_tensors(weft_safetensors *file) {
-    qsort(file->tensors, file->count, sizeof *file->tensors, compare_names);
+    if (file->count > 0) {
+        qsort(file->tensors, file->count, sizeof *file->tensors, compare_names);
+    }
     for (uint32_t i = 1; i < file->count; i++) {
         if (compare_names(&file->tensors[i - 1], &file->tensors[i]) == 0) {
             return weft_fail(&file->host, WEFT_BAD_FILE, "%s: duplicate tensor name " NAME,
