@@ -209,7 +209,7 @@ static weft_status encode_piece(const struct weft_ggml_encoding *encoding, const
 }
 
 weft_status weft_ggml_encode(const struct weft_ggml_encoding *encoding) {
-    float *values = weft_alloc(encoding->host, AT_ONCE * sizeof *values);
+    float *values = weft_alloc(encoding->host, (size_t)AT_ONCE * sizeof *values);
     weft_status status = values ? WEFT_OK : weft_fail_memory(encoding->host, encoding->name);
     for (uint64_t done = 0; status == WEFT_OK && done < encoding->elements; done += AT_ONCE) {
         const uint64_t left = encoding->elements - done, count = left < AT_ONCE ? left : AT_ONCE;
