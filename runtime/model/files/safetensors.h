@@ -140,6 +140,10 @@ weft_status weft_safetensors_read_f32(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, uint64_t first,
                                       uint64_t count, float *out);
 
+/** Those conversions, of bytes in memory. `data` may be the end of `out`: each element is read before the last float is written over it. */
+void weft_safetensors_convert(float *out, weft_safetensors_dtype dtype, const uint8_t *data,
+                              size_t count);
+
 /** The bits of so many elements of 2 bytes. Errors as weft_safetensors_read. */
 weft_status weft_safetensors_read_u16(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, uint64_t first,

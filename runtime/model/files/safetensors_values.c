@@ -50,8 +50,8 @@ static bool is_little_endian(void) {
     return first == 1;
 }
 
-/* Converts elements of one of those types. `data` may be the end of `out`. */
-static void convert(float *out, weft_safetensors_dtype dtype, const uint8_t *data, size_t count) {
+void weft_safetensors_convert(float *out, weft_safetensors_dtype dtype, const uint8_t *data,
+                              size_t count) {
     if (dtype == WEFT_SAFETENSORS_F32 && data == (const uint8_t *)out && is_little_endian()) {
         return;
     }
@@ -130,7 +130,7 @@ static weft_status read_doubles(const weft_safetensors *file, const weft_safeten
         const size_t piece = (size_t)(count - done < most ? count - done : most);
         WEFT_TRY(weft_safetensors_read(file, tensor, (first + done) * sizeof(double), bytes,
                                        piece * sizeof(double)));
-        convert(out + done, tensor->dtype, bytes, piece);
+        weft_safetensors_convert(out + done, tensor->dtype, bytes, piece);
     }
     return WEFT_OK;
 }
@@ -148,7 +148,7 @@ weft_status weft_safetensors_read_f32(const weft_safetensors *file,
     const size_t size = weft_safetensors_dtype_size(tensor->dtype);
     uint8_t *bytes = (uint8_t *)out + (size_t)count * (sizeof *out - size);
     WEFT_TRY(weft_safetensors_read(file, tensor, first * size, bytes, (size_t)count * size));
-    convert(out, tensor->dtype, bytes, (size_t)count);
+    weft_safetensors_convert(out, tensor->dtype, bytes, (size_t)count);
     return WEFT_OK;
 }
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "core/bytes.h"
-#include "core/math/half.h"
 #include "core/system/file.h"
 #include "core/text.h"
 #include "core/try.h"
 #include "model/files/ggml_encode.h"
+#include "model/files/safetensors.h"
 #include "model/gguf/gguf.h"
 
 #define FILE_TYPE "general.file_type"
@@ -154,23 +154,13 @@ struct source {
     const struct weft_gguf_tensor *tensor;
 };
 
-/* The numbers are the end of `out`: each is read there before the last one is written over it. */
 static weft_status read_floats(void *user, uint64_t first, uint64_t count, float *out) {
     const struct source *source = user;
-    const size_t size = source->tensor->format->bytes;
-    const uint8_t *bytes = (const uint8_t *)out + (size_t)count * (sizeof *out - size);
-    WEFT_TRY(weft_gguf_read(source->file, source->tensor, first * size, (uint8_t *)(uintptr_t)bytes,
-                            (size_t)count * size));
-    for (uint64_t i = 0; i < count; i++) {
-        const uint32_t bits = (uint32_t)weft_load_bytes(bytes + i * size, size);
-        if (source->tensor->format->as == WEFT_SAFETENSORS_F32) {
-            memcpy(&out[i], &bits, sizeof bits);
-        } else {
-            const bool half = source->tensor->format->as == WEFT_SAFETENSORS_F16;
-            out[i] =
-                half ? weft_float_of_half((uint16_t)bits) : weft_float_of_bfloat((uint16_t)bits);
-        }
-    }
+    const struct weft_ggml_format *format = source->tensor->format;
+    uint8_t *bytes = (uint8_t *)out + (size_t)count * (sizeof *out - format->bytes);
+    WEFT_TRY(weft_gguf_read(source->file, source->tensor, first * format->bytes, bytes,
+                            (size_t)count * format->bytes));
+    weft_safetensors_convert(out, format->as, bytes, (size_t)count);
     return WEFT_OK;
 }
 
