@@ -7,6 +7,7 @@
 #define WEFT_FAMILIES(ROW)        \
     ROW(embedding)                \
     ROW(matmul)                   \
+    ROW(expert_linear)            \
     ROW(layer_norm)               \
     ROW(activation)               \
     ROW(softmax)                  \
@@ -19,6 +20,7 @@
     ROW(where)                    \
     ROW(reduce)                   \
     ROW(arg)                      \
+    ROW(top_k)                    \
     ROW(cumsum)                   \
     ROW(softmax_axis)             \
     ROW(permute)                  \

@@ -6,6 +6,7 @@
 #define WEFT_OPS(X)          \
     X(embedding)             \
     X(matmul)                \
+    X(expert_linear)         \
     X(layer_norm)            \
     X(activation)            \
     X(softmax)               \
@@ -28,6 +29,7 @@
     X(reduce)                \
     X(argmax)                \
     X(argmin)                \
+    X(top_k)                 \
     X(cumsum)                \
     X(softmax_axis)          \
     X(log_softmax)           \
@@ -87,6 +89,7 @@
     X(product)                \
     X(panel_product)          \
     X(cooperative_product)    \
+    X(expert_product)         \
     X(matmul_pack)            \
     X(attention_rows)         \
     X(int8_product)           \

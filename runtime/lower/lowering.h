@@ -210,6 +210,9 @@ uint32_t weft_lower_block_weight(struct weft_lowering *lowering, uint32_t value)
 uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum weft_layout layout,
                            enum weft_half half);
 
+/** How a matrix is kept whose rows are those of a table, or columns of a product: BLOCKS, I8 or as weft_lower_exact_half says. */
+enum weft_half weft_lower_rows_form(struct weft_lowering *lowering, uint32_t value);
+
 /**
  * The order in which another node of this plan reads a table of rows, if that is its transpose, as the head of a language model whose table is
  * that of its embedding: who reads it so, too, saves a copy. As it is, where there is none, and where that node would round it.

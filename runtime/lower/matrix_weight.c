@@ -24,6 +24,14 @@ uint32_t weft_lower_matrix(struct weft_lowering *lowering, uint32_t value, enum 
                       : weft_lower_value(lowering, value);
 }
 
+enum weft_half weft_lower_rows_form(struct weft_lowering *lowering, uint32_t value) {
+    const enum weft_half blocks = weft_lower_block_form(lowering->graph, value);
+    return blocks != WEFT_HALF_NOT ? blocks
+           : weft_lower_is_int8(lowering->graph, value, false)
+               ? WEFT_HALF_I8
+               : weft_lower_exact_half(lowering, value);
+}
+
 /* The first such layout, of a node that reads the table transposed. */
 static enum weft_layout find_layout(const weft_graph *graph, uint32_t table) {
     enum weft_layout found = WEFT_LAYOUT_AS_IT_IS;

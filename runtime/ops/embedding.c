@@ -112,20 +112,12 @@ struct window {
     uint32_t table_rows;
 };
 
-static enum weft_half table_form(struct weft_lowering *lowering, uint32_t table) {
-    const enum weft_half blocks = weft_lower_block_form(lowering->graph, table);
-    return blocks != WEFT_HALF_NOT ? blocks
-           : weft_lower_is_int8(lowering->graph, table, false)
-               ? WEFT_HALF_I8
-               : weft_lower_exact_half(lowering, table);
-}
-
 static weft_status embedding_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
     const struct window *window = (const void *)node->params.bytes;
     const uint32_t rows = weft_node_shape(graph, node, TABLE)->dim[0];
     const enum weft_layout layout = weft_lower_shared_layout(lowering, node->input[TABLE]);
-    const enum weft_half half = table_form(lowering, node->input[TABLE]);
+    const enum weft_half half = weft_lower_rows_form(lowering, node->input[TABLE]);
     uint32_t input[INPUTS];
     for (uint32_t i = 0; i < INPUTS; i++) {
         input[i] = i == TABLE ? weft_lower_matrix(lowering, node->input[i], layout, half)

@@ -517,11 +517,10 @@ static void address(struct weft_product *product, const weft_graph *graph,
 
 /* Form of b; NOT for a b that is not a weight or has 32 bits. */
 static enum weft_half b_form(struct weft_lowering *lowering, uint32_t value, bool transpose_b) {
-    const enum weft_half blocks = weft_lower_block_form(lowering->graph, value);
-    if (transpose_b && blocks != WEFT_HALF_NOT) {
-        return blocks;
+    if (transpose_b) {
+        return weft_lower_rows_form(lowering, value);
     }
-    return weft_lower_is_int8(lowering->graph, value, !transpose_b)
+    return weft_lower_is_int8(lowering->graph, value, true)
                ? WEFT_HALF_I8
                : weft_lower_exact_half(lowering, value);
 }

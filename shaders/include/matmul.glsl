@@ -35,6 +35,7 @@ layout(std430, binding = 3) readonly buffer ResidualVector { vec4 residual4[]; }
 layout(std430, binding = 4) writeonly buffer C { float c[]; };
 layout(std430, binding = 4) writeonly buffer CVector { vec4 c4[]; };
 
+#ifndef WEFT_OWN_PUSH // who has another one has what the functions below read of it
 // Strides in elements. A batch index is (z / inner, z % inner), with a stride for each part.
 layout(push_constant) uniform Push
 {
@@ -56,6 +57,7 @@ layout(push_constant) uniform Push
     float alpha;
     uint batches;
 } push;
+#endif
 
 #include "matmul_finish.glsl"
 

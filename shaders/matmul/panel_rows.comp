@@ -2,65 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// As panels.comp, for few rows: each step of b is read once, straight into registers, and serves all of them. A workgroup has
-// TILE_ROWS rows of a panel, and an invocation four of its columns.
+// As panels.comp, for few rows: a workgroup has TILE_ROWS of them.
 
-#include "matmul_panels.glsl"
-
-layout(constant_id = 16) const uint TILE_ROWS = 1;      // 1 to MOST_ROWS
-layout(constant_id = 64) const uint FIXED_COLUMNS = 64; // of a workgroup: COLUMNS
-
-#define MOST_ROWS 4
-
-layout(local_size_x = COLUMNS / 4) in;
-
-#define ROW(i, element)                                       \
-    if (i < TILE_ROWS) {                                      \
-        sum[i] = weft_multiply_add(element, columns, sum[i]); \
-    }
-
-// Adds the sums of a chunk, whose first step of k is `begin` and of b is `first`, to the totals.
-void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint first, uint begin)
-{
-    uint depth = min(WEFT_CHUNK, push.k - begin);
-    uint x = gl_LocalInvocationID.x;
-    uint k = begin * push.a_column;
-    vec4 sum[MOST_ROWS];
-    for (uint i = 0; i < MOST_ROWS; i++) {
-        sum[i] = vec4(0.0);
-    }
-    if (has_plain_rows(rows[TILE_ROWS - 1] + k)) {
-        uint at[MOST_ROWS];
-        for (uint i = 0; i < MOST_ROWS; i++) {
-            at[i] = min(rows[i] + k, LAST_CHUNK);
-        }
-        for (uint begins = 0; begins < depth; begins += RUN) {
-            weft_block_run_of run = weft_begin_run(first + begins, x);
-            for (uint t = begins; t < min(begins + RUN, depth); t++) {
-                vec4 columns = weft_panel_columns(run, first + t, x);
-                ROW(0, a[at[0] + t])
-                ROW(1, a[at[1] + t])
-                ROW(2, a[at[2] + t])
-                ROW(3, a[at[3] + t])
-            }
-        }
-    } else {
-        for (uint begins = 0; begins < depth; begins += RUN) {
-            weft_block_run_of run = weft_begin_run(first + begins, x);
-            for (uint t = begins; t < min(begins + RUN, depth); t++) {
-                vec4 columns = weft_panel_columns(run, first + t, x);
-                ROW(0, weft_a(rows[0] + k))
-                ROW(1, weft_a(rows[1] + k))
-                ROW(2, weft_a(rows[2] + k))
-                ROW(3, weft_a(rows[3] + k))
-                k += push.a_column;
-            }
-        }
-    }
-    for (uint i = 0; i < TILE_ROWS; i++) {
-        total[i] = total[i] + sum[i];
-    }
-}
+#include "matmul_panel_rows.glsl"
 
 void main()
 {
@@ -71,11 +15,8 @@ void main()
     vec4 total[MOST_ROWS];
     for (uint i = 0; i < MOST_ROWS; i++) {
         rows[i] = a_base + min(row + i, push.m - 1) * push.a_row;
-        total[i] = vec4(0.0);
     }
-    for (uint begin = 0; begin < push.k; begin += WEFT_CHUNK) {
-        add_chunk(total, rows, min(panel + begin, LAST_STEP), begin);
-    }
+    multiply_panel(total, rows, panel);
     uint c_base = weft_batch_offset(push.c_outer, push.c_inner);
     uint column = gl_WorkGroupID.x * COLUMNS + gl_LocalInvocationID.x;
     for (uint i = 0; i < TILE_ROWS; i++) {

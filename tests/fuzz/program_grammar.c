@@ -146,6 +146,9 @@ static const char *const node_texts[] = {
     "'op':'affine','inputs':['$1'],'scale':$N,'offset':$N",
     "'op':'argmax','inputs':['$1'],'axis':$X,'keep_axis':$F",
     "'op':'argmin','inputs':['$1'],'axis':$X,'keep_axis':$F",
+    "'op':'top_k','inputs':['$1'],'axis':$X,'count':$U,'smallest':$F",
+    "'op':'expert_linear','inputs':['$1','$2','w8'],'experts':$U",
+    "'op':'expert_linear','inputs':['$1','$1','w16'],'experts':$H",
     "'op':'attention','inputs':['$1','$1','$1','$L'],'heads':$H,'scale':$N,'causal':$F",
     "'op':'attention','inputs':['$1','$2','$2','$L'],'heads':$H,'scale':0,'causal':$F,'kv_heads':$"
     "H",

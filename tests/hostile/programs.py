@@ -54,6 +54,8 @@ def wild(r, x):
         lambda: {"op": "permute", "inputs": [x], "axes": r.sample(range(3), 3)},
         lambda: {"op": "full", "shape": ["batch", size, WIDTH], "value": r.choice([0.5, 1e30, 7])},
         lambda: {"op": "take", "inputs": [x, "odd"], "axis": axis},
+        lambda: {"op": "top_k", "inputs": [x], "axis": axis, "count": size, "smallest": r.random() < 0.5},
+        lambda: {"op": "expert_linear", "inputs": [x, r.choice(["odd", "tokens"]), "w8"], "experts": r.choice([1, 2, 0, 4294967295])},
         lambda: {"op": "reduce", "inputs": [x], "kind": r.choice(["sum", "mean", "max"]), "axes": [axis], "keep_axes": r.random() < 0.5},
         lambda: {"op": "positions", "quantity": r.choice(["lag", "lag_exp", "cosine"]), "first": r.choice([0, -2147483648, 2147483647]),
                  "count": r.choice([1, "length", 100]), "divisor": r.choice([1, 0, 4294967295])},

@@ -144,7 +144,7 @@ struct outcome {
 };
 
 static struct outcome run(struct weft_test_run *r, weft_tensor y, size_t count) {
-    struct outcome outcome = {.numbers = malloc(count * sizeof(float))};
+    struct outcome outcome = {.numbers = malloc(count * sizeof(float))}; /* or fewer */
     weft_plan_info info;
     weft_test_take(r, "y", y, outcome.numbers);
     weft_plan *plan = weft_test_plan(r, NULL);
@@ -172,26 +172,47 @@ static void expect_same(const struct outcome *found, const struct outcome *expec
 
 /* ---- products ---- */
 
+enum { CHOSEN = 2 };
+
+/* By all rows of the matrix, or by those of two of so many experts. */
+static weft_tensor product_of(struct weft_test_run *r, weft_tensor a, weft_tensor b, uint32_t rows,
+                              uint32_t experts) {
+    weft_tensor y = {0};
+    static int32_t choices[CHOSEN * 97]; /* which the run reads */
+    if (experts == 0) {
+        assert_ok(weft_graph_linear(&y, r->graph, a, b, (weft_tensor){0}));
+        return y;
+    }
+    for (uint32_t i = 0; i < CHOSEN * rows; i++) {
+        choices[i] = (int32_t)(weft_philox_u32(67, rows, i) % experts);
+    }
+    const weft_tensor chosen =
+        weft_test_feed_i32(r, "choices", weft_shape_of(rows, CHOSEN), choices);
+    assert_ok(weft_graph_expert_linear(&y, r->graph, a, chosen, b, experts));
+    return y;
+}
+
 static struct outcome multiply(struct weft_test_graph *f, struct matrix *m, uint32_t rows,
-                               bool blocks) {
+                               uint32_t experts, bool blocks) {
     float *x = weft_test_uniform((size_t)rows * m->columns, 64, rows);
     weft_weight *weight = weight_of(f, m, blocks);
     struct weft_test_run r = weft_test_begin(f->device);
-    weft_tensor b = {0}, y = {0};
+    weft_tensor b = {0};
     const weft_tensor a = weft_test_feed(&r, "a", weft_shape_of(rows, m->columns), x);
     assert_ok(weft_graph_weight(&b, r.graph, weight));
-    assert_ok(weft_graph_linear(&y, r.graph, a, b, (weft_tensor){0}));
-    const struct outcome outcome = run(&r, y, (size_t)rows * m->rows);
+    const struct outcome outcome =
+        run(&r, product_of(&r, a, b, rows, experts), (size_t)CHOSEN * rows * m->rows);
     weft_weight_destroy(&weight);
     free(x);
     return outcome;
 }
 
-static void compare_products(struct weft_test_graph *f, struct matrix *m, uint32_t rows) {
-    struct outcome expected = multiply(f, m, rows, false);
-    struct outcome found = multiply(f, m, rows, true);
-    const size_t count = (size_t)rows * m->rows;
-    expect_same(&found, &expected, count, "a product", m);
+static void compare_products(struct weft_test_graph *f, struct matrix *m, uint32_t rows,
+                             uint32_t experts) {
+    struct outcome expected = multiply(f, m, rows, experts, false);
+    struct outcome found = multiply(f, m, rows, experts, true);
+    const size_t columns = experts > 0 ? CHOSEN * m->rows / experts : m->rows;
+    expect_same(&found, &expected, rows * columns, experts > 0 ? "experts" : "a product", m);
     assert_int_equal(expected.block_bytes, 0);
     assert_int_equal(found.block_bytes, found.weight_bytes);
     /* Panels are whole; what is no wider than they are takes half or a third of f32's. */
@@ -209,12 +230,16 @@ static uint32_t columns_of(const struct weft_block_form *form, uint32_t runs) {
 
 WEFT_TEST_ON_GRAPH(products_of_blocks_have_the_bits_of_f32, f) {
     static const struct {
-        uint32_t m, n, runs;
-    } sizes[] = {{1, 64, 1}, {1, 130, 10}, {2, 1, 3}, {5, 63, 2}, {97, 65, 5}, {3, 200, MOST_RUNS}};
+        uint32_t m, n, runs, experts;
+    } sizes[] = {{1, 64, 1, 0}, {1, 130, 10, 5}, {2, 1, 3, 0},
+                 {5, 63, 2, 0}, {97, 65, 5, 5},  {3, 200, MOST_RUNS, 0}};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
             struct matrix m = make(forms[i], sizes[k].n, columns_of(&forms[i], sizes[k].runs));
-            compare_products(f, &m, sizes[k].m);
+            compare_products(f, &m, sizes[k].m, 0);
+            if (sizes[k].experts > 0) {
+                compare_products(f, &m, sizes[k].m, sizes[k].experts);
+            }
             clear(&m);
         }
     }

@@ -59,6 +59,22 @@ static weft_status build_product(weft_tensor *y, weft_graph *graph, const weft_t
                              weft_matmul_params(.alpha = round ? 0.5F : 1.0F));
 }
 
+/* Choices of 7 experts, of which the last is none, by rows of 67; or each row of its own. */
+static weft_status build_experts(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                 uint32_t round) {
+    enum { ROWS = 26, EXPERTS = 7, OUT = 70, IN = 67 };
+    static float weight[EXPERTS * OUT * IN];
+    int32_t choices[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++) {
+        choices[i] = (int32_t)(i * i % (EXPERTS + 1));
+    }
+    weft_philox_uniform(weight, WEFT_COUNT(weight), 17, 0);
+    const weft_shape shape = round ? weft_shape_of(2, 13) : weft_shape_of(2, 13, 1);
+    return weft_graph_expert_linear(
+        y, graph, x[0], weft_test_constant_i32(graph, shape, choices),
+        weft_test_constant(graph, weft_shape_of(EXPERTS * OUT, IN), weight), EXPERTS);
+}
+
 /* The tokens 199 and 30 of two sequences. */
 static weft_status build_band_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                    uint32_t round) {
@@ -375,6 +391,7 @@ static const struct work works[] = {
     {"matmul/panel_product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_panels},
     {"matmul/int8_product", {{2, {131, 70}}, {2, {70, 257}}}, 2, .build = build_int8},
     {"matmul/int8_product", {{2, {1, 1}}, {2, {1, 1}}}, 2, .build = build_int8},
+    {"matmul/expert_product", {{3, {2, 13, 67}}}, 1, .build = build_experts},
     {"recurrence/cell", {{3, {2, 7, 411}}, {2, {411, 137}}}, 2, .build = build_gru},
     {"recurrence/cell", {{3, {2, 3, 3}}, {2, {3, 1}}}, 2, .build = build_gru},
     {"recurrence/cell", {{3, {2, 7, 296}}, {2, {296, 74}}, {2, {2, 148}}}, 3, .build = build_lstm},

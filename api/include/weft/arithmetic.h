@@ -126,6 +126,14 @@ WEFT_API weft_status weft_graph_argmin(weft_tensor *out, weft_graph *graph, weft
                                        uint32_t axis, bool keep_axis);
 
 /**
+ * Where the first `count` elements along an axis are once they are sorted, i32: x's shape with `count` at that axis. The largest come first,
+ * or with `smallest` the smallest; equal ones keep their order, and a NaN is larger than all numbers. weft_graph_take_along then
+ * gives the elements. x is f32 or i32, and count from 1 to its elements there. Takes as many comparisons for each element as the axis has.
+ */
+WEFT_API weft_status weft_graph_top_k(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                      uint32_t axis, uint32_t count, bool smallest);
+
+/**
  * Cumulative sums of x, f32 or i32, along an axis. `exclusive` leaves out the element itself, so the first sum is 0.
  * `reverse` begins at the last element.
  */

@@ -164,6 +164,17 @@ WEFT_API weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft
                                        weft_tensor weight, weft_tensor bias);
 
 /**
+ * Linear maps of experts, of which each row of x chooses some (Shazeer et al., "Outrageously large neural networks", 2017, (1), without
+ * the gates): out[…, s, :] = W[choices[…, s]] x[…, :]. x f32 [..., k]; choices i32 [..., c], with the axes of x but its last one and
+ * one more, or where each choice has a row of its own [...]; weight f32 [experts · m, k], those of all experts one behind the
+ * other, which must be a weight of the graph; out [..., c, m], or [..., m]. Each row has the bits that weft_graph_linear gives with
+ * this expert's weight, where that is not of bytes (WEFT_STORED_I8 counts as I8_ONLY here). A choice that is no expert gives NaN.
+ */
+WEFT_API weft_status weft_graph_expert_linear(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                              weft_tensor choices, weft_tensor weight,
+                                              uint32_t experts);
+
+/**
  * (x - mean) / sqrt(variance + epsilon) · gamma + beta over the last axis, with the biased variance: Ba et al., "Layer
  * normalization", 2016. gamma and beta are f32 [d], d at most 2^24; epsilon ≥ 0. Where the sum of (x - mean)² is beyond
  * float32, as for elements from 1.8e19 on, the variance counts as infinite, and the row gives beta.

@@ -271,6 +271,9 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     /** weft_graph_linear of weft/graph.h. */
     result<::weft_tensor> linear(const operand &x, const operand &weight,
                                  const operand &bias) noexcept;
+    /** weft_graph_expert_linear of weft/graph.h. */
+    result<::weft_tensor> expert_linear(const operand &x, const operand &choices,
+                                        const operand &weight, uint32_t experts) noexcept;
     /** weft_graph_layer_norm of weft/graph.h. */
     result<::weft_tensor> layer_norm(const operand &x, const operand &gamma, const operand &beta,
                                      float epsilon) noexcept;
@@ -308,6 +311,9 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     result<::weft_tensor> argmax(const operand &x, uint32_t axis, bool keep_axis) noexcept;
     /** weft_graph_argmin of weft/arithmetic.h. */
     result<::weft_tensor> argmin(const operand &x, uint32_t axis, bool keep_axis) noexcept;
+    /** weft_graph_top_k of weft/arithmetic.h. */
+    result<::weft_tensor> top_k(const operand &x, uint32_t axis, uint32_t count,
+                                bool smallest) noexcept;
     /** weft_graph_cumsum of weft/arithmetic.h. */
     result<::weft_tensor> cumsum(const operand &x, uint32_t axis, bool exclusive,
                                  bool reverse) noexcept;
@@ -1286,6 +1292,21 @@ inline result<::weft_tensor> graph::linear(const operand &x, const operand &weig
     return made;
 }
 
+inline result<::weft_tensor> graph::expert_linear(const operand &x, const operand &choices,
+                                                  const operand &weight,
+                                                  uint32_t experts) noexcept {
+    if (const weft_status code = error_of(x, choices, weight); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_expert_linear(&made, get(), x.tensor(), choices.tensor(),
+                                                      weight.tensor(), experts);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 inline result<::weft_tensor> graph::layer_norm(const operand &x, const operand &gamma,
                                                const operand &beta, float epsilon) noexcept {
     if (const weft_status code = error_of(x, gamma, beta); code != WEFT_OK) {
@@ -1606,6 +1627,19 @@ inline result<::weft_tensor> graph::argmin(const operand &x, uint32_t axis,
     }
     ::weft_tensor made{};
     const weft_status code = weft_graph_argmin(&made, get(), x.tensor(), axis, keep_axis);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::top_k(const operand &x, uint32_t axis, uint32_t count,
+                                          bool smallest) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_top_k(&made, get(), x.tensor(), axis, count, smallest);
     if (code != WEFT_OK) {
         return code;
     }

@@ -135,6 +135,18 @@ def cumsum(x, axis, exclusive=False, reverse=False):
     return np.flip(total, axis) if reverse else total
 
 
+def top_k(x, axis, count, smallest=False):
+    key = -x.astype(np.float64) if x.dtype == np.float32 else -x.astype(np.int64)
+    order = np.argsort(-key if smallest else np.where(np.isnan(key), -np.inf, key), axis, kind="stable")
+    return np.take(order, range(count), axis).astype(np.int32)
+
+
+def expert_linear(x, choices, weight, experts):
+    matrices = weight.reshape(experts, -1, weight.shape[1]).astype(np.float64)
+    rows = x if x.ndim == choices.ndim + 1 else np.broadcast_to(x[..., None, :], (*choices.shape, x.shape[-1]))
+    return np.einsum("...mk,...k->...m", matrices[choices], rows)
+
+
 def softmax(x, axis=-1):
     x = np.exp(x.astype(np.float64) - x.max(axis, keepdims=True))
     return x / x.sum(axis, keepdims=True)
@@ -341,8 +353,8 @@ OPS = {
     "where": lambda c, a, b: np.where(c != 0, a, b), "reduce": reduce, "cumsum": cumsum, "softmax": softmax,
     "argmax": lambda x, axis, keep_axis=False: np.argmax(x, axis, keepdims=keep_axis),
     "argmin": lambda x, axis, keep_axis=False: np.argmin(x, axis, keepdims=keep_axis),
-    "softmax_axis": softmax, "log_softmax": log_softmax, "matmul": matmul, "layer_norm": layer_norm, "rms_norm": rms_norm,
-    "batch_norm": batch_norm,
+    "top_k": top_k, "expert_linear": expert_linear, "softmax_axis": softmax, "log_softmax": log_softmax, "matmul": matmul,
+    "layer_norm": layer_norm, "rms_norm": rms_norm, "batch_norm": batch_norm,
     "embedding": lambda tokens, table: table[tokens], "attention": attention, "toeplitz": toeplitz,
     "banded_attention": lambda q, k, v, half_width, **fields: attention(q, k, v, band=half_width, **fields),
     "fourier": lambda x: np.fft.fft2(x).real, "fft": lambda x: parts(np.fft.fft(whole(x))),

@@ -400,6 +400,16 @@ def test_where_the_extremes_are(run, rng):
     same(run(lambda x: ops.argmin(x, -1, True), x=x), x.argmin(-1, keepdims=True).astype(np.int32))
 
 
+@covers("top_k", "expert_linear")
+def test_rows_by_the_experts_that_they_choose(run, rng):
+    scores, x, weight = normal(rng, 2, 7, 5), normal(rng, 2, 7, 12), normal(rng, 5, 9, 12)
+    order = np.argsort(-scores, axis=-1, kind="stable")[..., :2].astype(np.int32)
+    same(run(lambda scores: ops.top_k(scores, -1, 2, False), scores=scores), order)
+    table = weft.Weight(weight.reshape(45, 12))
+    found = run(lambda x, scores: ops.expert_linear(x, ops.top_k(scores, 2, 2, False), table, 5), x=x, scores=scores)
+    check(found, np.einsum("bnk,bncmk->bncm", f64(x), f64(weight)[order]))
+
+
 @covers("cumsum")
 def test_cumsum(run, rng):
     x = normal(rng, 3, 300, 2)

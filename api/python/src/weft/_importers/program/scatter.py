@@ -125,21 +125,9 @@ def largest(b: Builder, x: Value, axis: int, count: int, is_largest: bool = True
         raise errors.Unsupported(f"it gives {count} of {extent} elements")
     if isinstance(extent, int) and extent > _MOST_SORTED:
         return _largest_of_parts(b, x, axis, count, is_largest)
-    rows = b.swap(x, axis, -1)
-    key = rows if is_largest else b.unary("neg", rows)
-    if x.dtype == "f32":  # a NaN is larger than all
-        key = b.where(b.unary("is_nan", rows), b.constant(np.inf if is_largest else -np.inf, "f32"), key)
-    one, other = b.reshape(key, [*key.shape, 1]), b.reshape(key, [*key.shape[:-1], 1, key.shape[-1]])
-    line = b.arange(extent)
-    earlier = b.binary("less", b.reshape(line, [1, -1]), b.reshape(line, [-1, 1]))
-    before = b.binary("logical_or", b.binary("greater", other, one),
-                      b.binary("logical_and", b.binary("equal", other, one), earlier))
-    rank = b.reduce("sum", before, [-1], False)
-    first = b.slice(line, 0, 0, count)  # which fails for sizes that have fewer
-    is_there = b.binary("equal", b.reshape(first, [-1, 1]), b.reshape(rank, [*rank.shape[:-1], 1, extent]))
-    at = b.arg("argmax", b.convert(is_there, "f32"), -1, False)
-    found = b.program.node("take_along", [rows, at], x.dtype, at.shape, axis=x.rank - 1)
-    return b.swap(found, axis, -1), b.swap(at, axis, -1)
+    shape = [*x.shape[:axis], count, *x.shape[axis + 1:]]
+    at = b.program.node("top_k", [x], "i32", shape, axis=axis, count=count, smallest=not is_largest)
+    return b.take_along(x, at, axis), at
 
 
 def _largest_of_parts(b: Builder, x: Value, axis: int, count: int, is_largest: bool) -> tuple[Value, Value]:
