@@ -17,8 +17,8 @@ static enum readers reader_of(const weft_graph *graph, const struct weft_node *n
                               uint32_t input) {
     bool columns = false;
     const struct weft_value *value = &graph->values[node->input[input]];
-    return value->weight && value->dtype == WEFT_F32 && node->op->takes_bytes &&
-                   node->op->takes_bytes(&columns, graph, node, input)
+    return value->weight && value->dtype == WEFT_F32 && !value->weight->exact &&
+                   node->op->takes_bytes && node->op->takes_bytes(&columns, graph, node, input)
                ? (columns ? BY_COLUMNS : BY_ROWS)
                : OTHERS;
 }

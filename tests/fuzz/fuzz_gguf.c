@@ -18,7 +18,8 @@
 
 struct row {
     const char *name;
-    uint64_t rows, columns;
+    uint64_t rows, columns; /* without columns one axis */
+    uint64_t experts;       /* that each have such a matrix; 0: there is one, and no axis for it */
 };
 
 /* What a file of an architecture has, in lists of tensors that a null name ends. */
@@ -26,6 +27,7 @@ struct architecture {
     const char *name;
     const struct row *rows[4];
     bool rms;
+    bool experts; /* of which it has EXPERTS */
 };
 
 struct choices {
@@ -58,17 +60,33 @@ static const uint64_t odd[] = {0,          1,         2,          3,          7,
 
 /* ---- architectures ---- */
 
+#define EXPERTS 3
 #define LAST \
-    { NULL, 0, 0 }
+    { NULL, 0, 0, 0 }
 #define MATRIX(name) \
-    { name ".weight", 32, 32 }
+    { name ".weight", 32, 32, 0 }
 #define VECTOR(name) \
-    { name, 32, 0 }
+    { name, 32, 0, 0 }
+#define MATRICES(name) \
+    { name ".weight", 32, 32, EXPERTS }
 
 static const struct row attention[] = {MATRIX("token_embd"),        MATRIX("blk.0.attn_q"),
                                        MATRIX("blk.0.attn_k"),      MATRIX("blk.0.attn_v"),
                                        MATRIX("blk.0.attn_output"), MATRIX("blk.0.ffn_up"),
                                        MATRIX("blk.0.ffn_down"),    LAST};
+static const struct row mixing[] = {MATRIX("token_embd"),
+                                    MATRIX("blk.0.attn_q"),
+                                    MATRIX("blk.0.attn_k"),
+                                    MATRIX("blk.0.attn_v"),
+                                    MATRIX("blk.0.attn_output"),
+                                    {"blk.0.ffn_gate_inp.weight", EXPERTS, 32, 0},
+                                    MATRICES("blk.0.ffn_gate_exps"),
+                                    MATRICES("blk.0.ffn_up_exps"),
+                                    MATRICES("blk.0.ffn_down_exps"),
+                                    LAST};
+static const struct row shared[] = {VECTOR("blk.0.ffn_gate_inp_shexp.weight"),
+                                    MATRIX("blk.0.ffn_gate_shexp"), MATRIX("blk.0.ffn_up_shexp"),
+                                    MATRIX("blk.0.ffn_down_shexp"), LAST};
 static const struct row norms[] = {VECTOR("output_norm.weight"), VECTOR("blk.0.attn_norm.weight"),
                                    VECTOR("blk.0.ffn_norm.weight"), LAST};
 static const struct row gated[] = {MATRIX("blk.0.ffn_gate"), VECTOR("output_norm.weight"),
@@ -91,17 +109,18 @@ static const struct row all_biases[] = {
 static const struct row norm_biases[] = {VECTOR("output_norm.bias"), VECTOR("blk.0.attn_norm.bias"),
                                          VECTOR("blk.0.ffn_norm.bias"), LAST};
 static const struct row head_norms[] = {
-    {"blk.0.attn_q_norm.weight", 8, 0}, {"blk.0.attn_k_norm.weight", 8, 0}, LAST};
+    {"blk.0.attn_q_norm.weight", 8, 0, 0}, {"blk.0.attn_k_norm.weight", 8, 0, 0}, LAST};
 static const struct row whole_norms[] = {VECTOR("blk.0.attn_q_norm.weight"),
                                          VECTOR("blk.0.attn_k_norm.weight"), LAST};
 static const struct row head[] = {MATRIX("output"), VECTOR("output.bias"), LAST};
-static const struct row packed[] = {MATRIX("token_embd"),        {"blk.0.attn_qkv.weight", 96, 32},
-                                    MATRIX("blk.0.attn_output"), {"blk.0.ffn_up.weight", 64, 32},
-                                    MATRIX("blk.0.ffn_down"),    LAST};
+static const struct row packed[] = {
+    MATRIX("token_embd"),        {"blk.0.attn_qkv.weight", 96, 32, 0},
+    MATRIX("blk.0.attn_output"), {"blk.0.ffn_up.weight", 64, 32, 0},
+    MATRIX("blk.0.ffn_down"),    LAST};
 static const struct row gpt2[] = {MATRIX("token_embd"),
-                                  {"position_embd.weight", 16, 32},
-                                  {"blk.0.attn_qkv.weight", 96, 32},
-                                  {"blk.0.attn_qkv.bias", 96, 0},
+                                  {"position_embd.weight", 16, 32, 0},
+                                  {"blk.0.attn_qkv.weight", 96, 32, 0},
+                                  {"blk.0.attn_qkv.bias", 96, 0, 0},
                                   MATRIX("blk.0.attn_output"),
                                   VECTOR("blk.0.attn_output.bias"),
                                   MATRIX("blk.0.ffn_up"),
@@ -110,17 +129,17 @@ static const struct row gpt2[] = {MATRIX("token_embd"),
                                   VECTOR("blk.0.ffn_down.bias"),
                                   LAST};
 static const struct row encoder[] = {
-    {"token_types.weight", 2, 32},          VECTOR("token_embd_norm.weight"),
+    {"token_types.weight", 2, 32, 0},       VECTOR("token_embd_norm.weight"),
     VECTOR("token_embd_norm.bias"),         VECTOR("blk.0.attn_output_norm.weight"),
     VECTOR("blk.0.attn_output_norm.bias"),  VECTOR("blk.0.layer_output_norm.weight"),
     VECTOR("blk.0.layer_output_norm.bias"), LAST};
-static const struct row bert[] = {{"position_embd.weight", 16, 32},
+static const struct row bert[] = {{"position_embd.weight", 16, 32, 0},
                                   VECTOR("blk.0.ffn_up.bias"),
                                   VECTOR("blk.0.ffn_down.bias"),
                                   VECTOR("blk.0.attn_output.bias"),
                                   LAST};
 static const struct row nomic[] = {MATRIX("token_embd"),
-                                   {"blk.0.attn_qkv.weight", 96, 32},
+                                   {"blk.0.attn_qkv.weight", 96, 32, 0},
                                    MATRIX("blk.0.attn_output"),
                                    MATRIX("blk.0.ffn_up"),
                                    MATRIX("blk.0.ffn_gate"),
@@ -128,26 +147,31 @@ static const struct row nomic[] = {MATRIX("token_embd"),
                                    LAST};
 
 static const struct architecture architectures[] = {
-    {"llama", {attention, gated}, true},
-    {"qwen2", {attention, gated, biases}, true},
-    {"qwen3", {attention, gated, head_norms}, true},
-    {"gemma", {attention, gated}, true},
-    {"gemma2", {attention, gated, behind_norms}, true},
-    {"gemma3", {attention, gated, behind_norms, head_norms}, true},
-    {"gemma-embedding", {attention, gated, behind_norms, head_norms}, true},
-    {"phi2", {attention, front, all_biases, head}, false},
-    {"phi3", {packed, norms}, true},
-    {"granite", {attention, gated}, true},
-    {"smollm3", {attention, gated}, true},
-    {"olmo2", {attention, behind, behind_norms, whole_norms}, true},
-    {"command-r", {attention, front, gate}, false},
-    {"cohere2", {attention, front, gate}, false},
-    {"stablelm", {attention, gated, norm_biases}, false},
-    {"starcoder2", {attention, norms, all_biases, last_bias}, false},
-    {"gpt2", {gpt2, norms, norm_biases}, false},
-    {"bert", {attention, encoder, bert, biases}, false},
-    {"nomic-bert", {nomic, encoder}, false},
-    {"clip", {attention}, false}};
+    {"llama", {attention, gated}, true, false},
+    {"llama", {mixing, norms}, true, true},
+    {"granitemoe", {mixing, norms}, true, true},
+    {"olmoe", {mixing, norms, whole_norms}, true, true},
+    {"qwen2moe", {mixing, norms, shared}, true, true},
+    {"qwen3moe", {mixing, norms, head_norms}, true, true},
+    {"qwen2", {attention, gated, biases}, true, false},
+    {"qwen3", {attention, gated, head_norms}, true, false},
+    {"gemma", {attention, gated}, true, false},
+    {"gemma2", {attention, gated, behind_norms}, true, false},
+    {"gemma3", {attention, gated, behind_norms, head_norms}, true, false},
+    {"gemma-embedding", {attention, gated, behind_norms, head_norms}, true, false},
+    {"phi2", {attention, front, all_biases, head}, false, false},
+    {"phi3", {packed, norms}, true, false},
+    {"granite", {attention, gated}, true, false},
+    {"smollm3", {attention, gated}, true, false},
+    {"olmo2", {attention, behind, behind_norms, whole_norms}, true, false},
+    {"command-r", {attention, front, gate}, false, false},
+    {"cohere2", {attention, front, gate}, false, false},
+    {"stablelm", {attention, gated, norm_biases}, false, false},
+    {"starcoder2", {attention, norms, all_biases, last_bias}, false, false},
+    {"gpt2", {gpt2, norms, norm_biases}, false, false},
+    {"bert", {attention, encoder, bert, biases}, false, false},
+    {"nomic-bert", {nomic, encoder}, false, false},
+    {"clip", {attention}, false, false}};
 
 /* ---- keys ---- */
 
@@ -182,15 +206,30 @@ static const char *own(const struct choices *choices, char key[128], const char 
     return key;
 }
 
+struct number {
+    const char *name;
+    uint32_t value;
+};
+
+static void put_expected(struct choices *choices, const struct number *numbers, size_t count) {
+    char key[128];
+    for (size_t i = 0; i < count; i++) {
+        if (!differs(choices, own(choices, key, numbers[i].name))) {
+            gguf_u32(&choices->out, key, numbers[i].value);
+        }
+    }
+}
+
 static void put_numbers(struct choices *choices) {
-    static const struct {
-        const char *name;
-        uint32_t value;
-    } rows[] = {{"context_length", 16},
-                {"embedding_length", 32},
-                {"block_count", 1},
-                {"feed_forward_length", 32},
-                {"attention.head_count", 4}};
+    static const struct number of_experts[] = {{"expert_count", EXPERTS},
+                                               {"expert_used_count", 2},
+                                               {"expert_feed_forward_length", 32},
+                                               {"expert_shared_feed_forward_length", 32}};
+    static const struct number rows[] = {{"context_length", 16},
+                                         {"embedding_length", 32},
+                                         {"block_count", 1},
+                                         {"feed_forward_length", 32},
+                                         {"attention.head_count", 4}};
     static const char *const others[] = {"attention.head_count_kv",
                                          "attention.key_length",
                                          "attention.value_length",
@@ -210,10 +249,9 @@ static void put_numbers(struct choices *choices) {
                                          "use_parallel_residual",
                                          "unheard.of"};
     char key[128];
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (!differs(choices, own(choices, key, rows[i].name))) {
-            gguf_u32(&choices->out, key, rows[i].value);
-        }
+    put_expected(choices, rows, COUNT(rows));
+    if (choices->architecture->experts) {
+        put_expected(choices, of_experts, COUNT(of_experts));
     }
     for (size_t i = 0; i < COUNT(others); i++) {
         if (rarely(choices)) {
@@ -363,7 +401,7 @@ static void put_tokenizer(struct choices *choices) {
 
 /* ---- tensors ---- */
 
-static void put_tensor(struct choices *choices, const char *name, uint64_t rows, uint64_t columns) {
+static void put_tensor(struct choices *choices, const struct row *row) {
     static const uint8_t zeros[96 * 32 * 4] = {0};
     static const struct {
         uint32_t format;
@@ -371,23 +409,25 @@ static void put_tensor(struct choices *choices, const char *name, uint64_t rows,
     } formats[] = {{0, 1, 4},   {1, 1, 2},   {30, 1, 2},   {8, 32, 34},  {2, 32, 18},  {3, 32, 20},
                    {6, 32, 22}, {7, 32, 24}, {12, 32, 18}, {14, 32, 26}, {10, 32, 12}, {99, 32, 4}};
     const unsigned kind = choose(choices, rarely(choices) ? (unsigned)COUNT(formats) : 8);
-    uint64_t shape[4] = {columns > 0 ? columns : rows, rows, 1, 1};
-    uint32_t rank = columns > 0 ? 2 : 1;
-    const size_t elements = (size_t)(rows * (columns > 0 ? columns : 1));
+    const uint64_t columns = row->columns > 0 ? row->columns : 1;
+    const uint64_t experts = row->experts > 0 ? row->experts : 1;
+    uint64_t shape[4] = {row->columns > 0 ? columns : row->rows, row->rows, experts, 1};
+    uint32_t rank = row->experts > 0 ? 3 : row->columns > 0 ? 2 : 1;
+    const size_t elements = (size_t)(row->rows * columns * experts);
     if (!rarely(choices)) {
-        gguf_tensor(&choices->out, name, rank, shape, formats[kind].format, zeros,
+        gguf_tensor(&choices->out, row->name, rank, shape, formats[kind].format, zeros,
                     elements / formats[kind].elements * formats[kind].bytes);
         return;
     }
     shape[choose(choices, 2)] = PICK(choices, odd);
     rank = choose(choices, 6);
-    gguf_entry(&choices->out, name, rank > 4 ? 4 : rank, shape, formats[kind].format,
+    gguf_entry(&choices->out, row->name, rank > 4 ? 4 : rank, shape, formats[kind].format,
                choose(choices, 2) ? PICK(choices, odd) : 32 * choose(choices, 64));
 }
 
 static void put_rows(struct choices *choices, const struct row *rows) {
     for (; rows->name; rows++) {
-        put_tensor(choices, rows->name, rows->rows, rows->columns);
+        put_tensor(choices, rows);
     }
 }
 
@@ -410,7 +450,8 @@ static void put_tensors(struct choices *choices) {
         put_rows(choices, output_bias);
     }
     while (rarely(choices)) {
-        put_tensor(choices, PICK(choices, others), 4, choose(choices, 2) ? 32 : 0);
+        const char *name = PICK(choices, others);
+        put_tensor(choices, &(struct row){name, 4, choose(choices, 2) ? 32 : 0, 0});
     }
 }
 

@@ -118,6 +118,17 @@ static const char *const weft_test_configs[] = {
     "residual_multiplier':0.5," WEFT_TEST_ENCODER "}",
     "{'model_type':'smollm3','architectures':['SmolLM3ForCausalLM'],'num_key_value_heads':"
     "1," WEFT_TEST_ENCODER "}",
+    "{'model_type':'mixtral','architectures':['MixtralForCausalLM'],'num_key_value_heads':1,"
+    "'num_local_experts':3," WEFT_TEST_ENCODER "}",
+    "{'model_type':'granitemoe','architectures':['GraniteMoeForCausalLM'],'num_local_experts':"
+    "4," WEFT_TEST_ENCODER "}",
+    "{'model_type':'olmoe','architectures':['OlmoeForCausalLM'],'num_experts':5,'num_experts_per_"
+    "tok':2," WEFT_TEST_ENCODER "}",
+    "{'model_type':'qwen2_moe','architectures':['Qwen2MoeForCausalLM'],'num_key_value_heads':2,"
+    "'num_experts':4,'moe_intermediate_size':6,'shared_expert_intermediate_size':10,'decoder_"
+    "sparse_step':2," WEFT_TEST_ENCODER "}",
+    "{'model_type':'qwen3_moe','architectures':['Qwen3MoeForCausalLM'],'num_key_value_heads':2,"
+    "'num_experts':4,'num_experts_per_tok':1,'moe_intermediate_size':6," WEFT_TEST_ENCODER "}",
     "{'model_type':'phi','architectures':['PhiForCausalLM'],'qk_layernorm':true," WEFT_TEST_ENCODER
     "}",
     "{'model_type':'phi3','architectures':['Phi3ForCausalLM'],'num_key_value_heads':1,'rope_"
@@ -159,6 +170,9 @@ static const char *const weft_test_configs[] = {
     "}",
     "{'model_type':'lfm2','architectures':['Lfm2ForCausalLM'],'num_key_value_heads':1,"
     "'full_attn_idxs':[0],'block_multiple_of':4," WEFT_TEST_ENCODER "}",
+    "{'model_type':'lfm2_moe','architectures':['Lfm2MoeForCausalLM'],'num_key_value_heads':1,"
+    "'full_attn_idxs':[0],'num_experts':4,'num_experts_per_tok':2,'moe_intermediate_size':6,'num_"
+    "dense_layers':1," WEFT_TEST_ENCODER "}",
     "{'model_type':'recurrent_gemma','architectures':['RecurrentGemmaForCausalLM'],"
     "'num_key_value_heads':1,'block_types':['recurrent','attention']," WEFT_TEST_ENCODER "}",
     "{'model_type':'rwkv7','architectures':['RWKV7ForCausalLM'],'head_dim':8,'decay_low_rank_dim':"
@@ -173,6 +187,9 @@ static const char *const weft_test_configs[] = {
     "'num_v_heads':4,'head_dim':6," WEFT_TEST_FLA "}",
     "{'model_type':'qwen3_next','architectures':['Qwen3NextForCausalLM'],'num_key_value_heads':1,"
     "'head_dim':8,'num_experts':0" WEFT_TEST_DELTA "," WEFT_TEST_ENCODER "}",
+    "{'model_type':'qwen3_5_moe_text','architectures':['Qwen3_5MoeForCausalLM'],'num_key_value_"
+    "heads':1,'head_dim':8,'num_experts':3,'num_experts_per_tok':2,'moe_intermediate_size':6,"
+    "'shared_expert_intermediate_size':4" WEFT_TEST_DELTA "," WEFT_TEST_ENCODER "}",
     "{'model_type':'qwen3_5_text','architectures':['Qwen3_5ForCausalLM'],'num_key_value_heads':2,"
     "'head_dim':8" WEFT_TEST_DELTA "," WEFT_TEST_ENCODER "}",
     "{'model_type':'hyenadna','architectures':['HyenaDNAForCausalLM'],'vocab_size':256,"

@@ -279,7 +279,7 @@ WEFT_TEST_IN_PLACE(what_changes_the_result_is_refused_by_name, place) {
         const char *key;
         uint32_t value;
         const char *said;
-    } rows[] = {{"llama.expert_count", 8, "0: none"},
+    } rows[] = {{"llama.expert_used_count", 8, "0: none"},
                 {"llama.unheard_of", 0, "keys that Weft knows"},
                 {"llama.attention.sliding_window", 16, "context_length"},
                 {"llama.attention.value_length", 6, "attention.key_length"},

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 # By model_type; those that are not here have the name of their model_type.
-ARCHITECTURES = {"gemma3_text": "gemma3", "phi": "phi2", "cohere": "command-r", "nomic_bert": "nomic-bert"}
-IN_TURN = ("llama", "granite", "smollm3")  # whose queries and keys lie in turn
+ARCHITECTURES = {"gemma3_text": "gemma3", "phi": "phi2", "cohere": "command-r", "nomic_bert": "nomic-bert",
+                 "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe"}
+IN_TURN = ("llama", "granite", "smollm3", "mixtral", "granitemoe")  # whose queries and keys lie in turn
 LESS_ONE = ("gemma", "gemma2", "gemma3_text")
 NORMS_OF_LAYERS = {"starcoder2": "norm_epsilon", "gpt2": "layer_norm_epsilon",
                    **dict.fromkeys(("cohere", "cohere2", "phi", "stablelm", "bert", "nomic_bert"), "layer_norm_eps")}
@@ -144,7 +145,19 @@ def add_cohere(writer, config):
         writer.add_sliding_window(config.sliding_window)
 
 
-MORE = {"gemma2": add_gemma2, "gemma3_text": add_gemma3, "granite": add_granite, "cohere": add_cohere, "cohere2": add_cohere,
+def add_experts(writer, config):
+    writer.add_expert_count(getattr(config, "num_local_experts", None) or config.num_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+    if config.model_type in ("qwen2_moe", "qwen3_moe"):
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    if config.model_type == "qwen2_moe":
+        writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+    if config.model_type == "granitemoe":
+        add_granite(writer, config)
+
+
+MORE = {**dict.fromkeys(("mixtral", "granitemoe", "olmoe", "qwen2_moe", "qwen3_moe"), add_experts),
+        "gemma2": add_gemma2, "gemma3_text": add_gemma3, "granite": add_granite, "cohere": add_cohere, "cohere2": add_cohere,
         "stablelm": lambda writer, config: writer.add_parallel_residual(config.use_parallel_residual)}
 
 
@@ -176,6 +189,8 @@ def change_of(config, name):
         return (lambda values: permuted(values, heads)), (lambda values: restored(values, heads))
     if kind in LESS_ONE and name.endswith("norm.weight"):
         return (lambda values: values + np.float32(1)), (lambda values: values - np.float32(1))
+    if name.endswith("shared_expert_gate.weight"):
+        return (lambda values: values.squeeze(0)), (lambda values: values[None])
     if name.endswith("conv.conv.weight"):
         return (lambda values: values.squeeze(1)), (lambda values: values[:, None])
     if kind == "gpt2" and name.endswith(("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight")):
@@ -184,8 +199,18 @@ def change_of(config, name):
 
 
 def matrices(module):
-    """Names, and the parameters whose rows are one tensor of a file: Nomic's have queries, keys and values in one."""
+    """Names, and the parameters whose rows are one tensor of a file: Nomic's have queries, keys and values in one.
+
+    Experts' gates and values are one parameter, and two tensors.
+    """
     state = {name: [parameter] for name, parameter in module.state_dict().items()}
+    for name in [name for name in state if name.endswith("experts.gate_up_proj")]:
+        gate, up = state.pop(name)[0].chunk(2, 1)
+        state[name.replace("gate_up_proj", "gate_proj.weight")] = [gate]
+        state[name.replace("gate_up_proj", "up_proj.weight")] = [up]
+    for name in [name for name in state if name.endswith(("experts.down_proj", "moe.router.weight"))]:
+        parts = state.pop(name)
+        state[name.replace("router.weight", "router.layer.weight").replace("s.down_proj", "s.down_proj.weight")] = parts
     if module.config.model_type == "nomic_bert":
         for name in [name for name in state if "self_attn.q_proj" in name]:
             parts = [state.pop(name.replace("q_proj", f"{part}_proj"))[0] for part in "qkv"]
@@ -203,7 +228,7 @@ def name_in_file(names, name, kind):
         for ours, theirs in NOMIC:
             name = name.replace(ours, theirs)
         name = name if "encoder." in name else name.replace("layers.", "encoder.layers.")
-    return names.get_name(name, (".weight", ".bias"))
+    return names.get_name(name.replace("moe.experts", "mlp.experts").replace("block_sparse_mlp", "mlp"), (".weight", ".bias"))
 
 
 def write(path, module, kind=TYPE.F32, tokenizer=None, change=None):

@@ -17,4 +17,7 @@ def fill(module):
             else:
                 value = 1 + 0.2 * value if label.endswith("weight") else 0.2 * value
             parameter.copy_(value)
+        for label, buffer in module.named_buffers():
+            if label.endswith("expert_bias"):
+                buffer.copy_(0.3 * torch.randn(buffer.shape, generator=generator))
     return module

@@ -17,9 +17,10 @@ import weft
 
 
 def module_of(name, fields, **outputs):
-    """With weights that make every part visible: no bias is 0, no norm's weight 1."""
+    """With weights that make every part visible: no bias is 0, no norm's weight 1. Experts as they are in float64, too."""
     kind = getattr(transformers, name)
-    return random_weights.fill(kind(kind.config_class(**copy.deepcopy(fields), **outputs)).eval())  # configs write into fields
+    config = kind.config_class(**copy.deepcopy(fields), **outputs, experts_implementation="eager")  # configs write into fields
+    return random_weights.fill(kind(config).eval())
 
 
 def name_of(case, usual):

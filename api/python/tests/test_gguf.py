@@ -41,6 +41,7 @@ NOMIC = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_atte
 GPT2 = {"vocab_size": 64, "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 64, **NO_TOKENS}
 BERT = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96,
         "max_position_embeddings": 64}
+QWEN = {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 64}
 CASES = (
     ("LlamaForCausalLM", decoder(), TYPE.F32), ("LlamaForCausalLM", decoder(attention_bias=True, mlp_bias=True), TYPE.F16),
     ("LlamaForCausalLM", decoder(tie_word_embeddings=True, head_dim=32), TYPE.BF16),
@@ -73,7 +74,14 @@ CASES = (
     ("Starcoder2ForCausalLM", decoder(), TYPE.Q4_0), ("Starcoder2ForCausalLM", decoder(use_bias=False), TYPE.F32),
     ("Lfm2ForCausalLM", decoder(**LFM2), TYPE.Q8_0),
     ("Lfm2ForCausalLM", decoder(**{**LFM2, "full_attn_idxs": [0, 2]}), TYPE.F32),
-    ("NomicBertModel", NOMIC, TYPE.Q8_0))
+    ("NomicBertModel", NOMIC, TYPE.Q8_0),
+    ("MixtralForCausalLM", decoder(num_local_experts=4), TYPE.F32),
+    ("MixtralForCausalLM", decoder(256, num_local_experts=3), TYPE.Q4_K),
+    ("GraniteMoeForCausalLM", decoder(num_local_experts=4, residual_multiplier=0.3), TYPE.Q8_0),
+    ("OlmoeForCausalLM", decoder(num_experts=6, num_experts_per_tok=3), TYPE.Q4_0),
+    ("Qwen2MoeForCausalLM", decoder(**QWEN, shared_expert_intermediate_size=96), TYPE.Q5_1),
+    ("Qwen3MoeForCausalLM", decoder(**QWEN, norm_topk_prob=True, head_dim=32), TYPE.F16),
+    ("Qwen3MoeForCausalLM", decoder(**QWEN, norm_topk_prob=True), TYPE.Q8_0))
 
 
 def made(place, name, fields, kind=TYPE.F32, tokenizer=None, change=None):
@@ -305,7 +313,7 @@ def test_keys_of_other_gemmas_are_refused(tmp_path, device):
 
 
 @pytest.mark.parametrize(("change", "said"), (
-    (lambda writer: writer.add_expert_count(8), "llama.expert_count"),
+    (lambda writer: writer.add_expert_used_count(8), "llama.expert_used_count"),
     (lambda writer: writer.add_string("llama.rope.scaling.type", "dynamic"), "dynamic"),
     (lambda writer: writer.add_sliding_window(16), "llama.attention.sliding_window"),
     (lambda writer: writer.add_logit_scale(0.5), "llama.logit_scale"),

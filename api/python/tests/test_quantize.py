@@ -17,9 +17,11 @@ import weft
 from saved_models import module_of
 
 TYPE = gguf_files.TYPE
+EXPERTS = {"num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 256}
 KINDS = {"q8_0": TYPE.Q8_0, "q4_0": TYPE.Q4_0, "q4_k": TYPE.Q4_K}
 MODELS = (("LlamaForCausalLM", decoder(256)), ("LlamaForCausalLM", decoder(tie_word_embeddings=True)),
-          ("BertModel", BERT), ("GPT2LMHeadModel", GPT2))
+          ("BertModel", BERT), ("GPT2LMHeadModel", GPT2),
+          ("Qwen2MoeForCausalLM", decoder(256, **EXPERTS, shared_expert_intermediate_size=64)))
 
 
 def split(tensors):
@@ -130,8 +132,8 @@ def test_a_gguf_file(tmp_path, device, name, fields, to, given):
             assert np.array_equal(one.data, old.data)
             continue
         changed += 1
-        assert "position_embd" not in one.name and "token_types" not in one.name
-        assert one.tensor_type == (TYPE.Q8_0 if to == "q4_k" and values.shape[1] % 256 else KINDS[to])
+        assert not any(name in one.name for name in ("position_embd", "token_types", "ffn_gate_inp."))
+        assert one.tensor_type == (TYPE.Q8_0 if to == "q4_k" and values.shape[-1] % 256 else KINDS[to])
         if one.tensor_type != TYPE.Q4_K:
             assert np.array_equal(one.data, gguf.quants.quantize(values, one.tensor_type)), one.name
     assert changed

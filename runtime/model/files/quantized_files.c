@@ -12,6 +12,7 @@
 #include "model/files/ggml_encode.h"
 #include "model/files/int8_tensor.h"
 #include "model/files/safetensors_header.h"
+#include "model/files/stacked_weight.h"
 
 #define AT_ONCE ((uint64_t)1 << 18) /* bytes that are copied */
 
@@ -27,9 +28,23 @@ static struct weft_quantized_mark *find(const struct weft_quantized_files *files
     return NULL;
 }
 
+/* Of those of a stack each is one. */
+static weft_status add_parts(struct weft_quantized_files *files, weft_weight *const *parts,
+                             uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        WEFT_TRY(weft_quantized_files_add(files, parts[i]));
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_quantized_files_add(struct weft_quantized_files *files,
                                      const weft_weight *weight) {
     struct weft_checkpoint_origin origin;
+    uint32_t count = 0;
+    weft_weight *const *parts = weft_weight_stack_parts(&count, weight);
+    if (parts) {
+        return add_parts(files, parts, count);
+    }
     if (!weft_checkpoint_find_origin(&origin, weight)) {
         return WEFT_OK;
     }
@@ -58,7 +73,12 @@ weft_status weft_quantized_files_add(struct weft_quantized_files *files,
 weft_status weft_quantized_files_mark(struct weft_quantized_files *files, const weft_weight *weight,
                                       bool columns) {
     struct weft_checkpoint_origin origin;
-    if (weft_checkpoint_find_origin(&origin, weight)) {
+    uint32_t count = 0;
+    weft_weight *const *parts = weft_weight_stack_parts(&count, weight);
+    for (uint32_t i = 0; i < count; i++) {
+        WEFT_TRY(weft_quantized_files_mark(files, parts[i], columns));
+    }
+    if (!parts && weft_checkpoint_find_origin(&origin, weight)) {
         struct weft_quantized_mark *mark = find(files, origin.tensor->tensor);
         mark->columns += columns != origin.transposed;
         mark->rows += columns == origin.transposed;

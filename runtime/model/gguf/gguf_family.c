@@ -30,7 +30,12 @@
 /* What decoders have that turn channels by positions. */
 #define DECODER DECODER_OF_LAYERS, OPTIONAL("attention.head_count_kv", "num_key_value_heads")
 /* But for what may differ from layer to layer. */
-#define DECODER_OF_LAYERS                                                                       \
+#define DECODER_OF_LAYERS DECODER_OF_ANY, NONE("expert_count"), NONE("expert_used_count")
+/* With experts, whose matrices have a size of their own unless that of a feed-forward is theirs. */
+#define DECODER_OF_EXPERTS(count)                                               \
+    DECODER_OF_ANY, OPTIONAL("attention.head_count_kv", "num_key_value_heads"), \
+        INTEGER("expert_count", count), INTEGER("expert_used_count", "num_experts_per_tok")
+#define DECODER_OF_ANY                                                                          \
     SIZES, INTEGER("context_length", "max_position_embeddings"), READ("attention.key_length"),  \
         READ("attention.value_length"), READ("attention.causal"),                               \
         READ("attention.sliding_window"), READ("rope.freq_base"), READ("rope.dimension_count"), \
@@ -38,21 +43,32 @@
         READ("rope.scaling.original_context_length"), READ("rope.scaling.attn_factor"),         \
         READ("rope.scaling.finetuned") /* says how it was trained */, READ("pooling_type"),     \
         READ("vocab_size"), READ("tensor_data_layout") /* says whose file it was made of */,    \
-        NONE("expert_count"), NONE("expert_used_count"), NONE("nextn_predict_layers")
+        NONE("nextn_predict_layers")
 
 #define RMS REAL("attention.layer_norm_rms_epsilon", "rms_norm_eps")
 #define END \
     { .name = NULL }
 
 static const struct weft_gguf_key llama_keys[] = {DECODER, RMS, END};
-static const struct weft_gguf_key granite_keys[] = {
-    DECODER,
-    RMS,
-    FACTOR("attention.scale", "attention_multiplier"),
-    FACTOR("embedding_scale", "embedding_multiplier"),
-    FACTOR("residual_scale", "residual_multiplier"),
-    FACTOR("logit_scale", "logits_scaling"),
-    END};
+#define GRANITE_FACTORS                                    \
+    FACTOR("attention.scale", "attention_multiplier"),     \
+        FACTOR("embedding_scale", "embedding_multiplier"), \
+        FACTOR("residual_scale", "residual_multiplier"), FACTOR("logit_scale", "logits_scaling")
+static const struct weft_gguf_key granite_keys[] = {DECODER, RMS, GRANITE_FACTORS, END};
+
+static const struct weft_gguf_key mixtral_keys[] = {DECODER_OF_EXPERTS("num_local_experts"), RMS,
+                                                    END};
+static const struct weft_gguf_key granitemoe_keys[] = {
+    DECODER_OF_EXPERTS("num_local_experts"), RMS, GRANITE_FACTORS,
+    NONE("expert_shared_feed_forward_length"), END};
+static const struct weft_gguf_key olmoe_keys[] = {DECODER_OF_EXPERTS("num_experts"), RMS, END};
+static const struct weft_gguf_key qwen2moe_keys[] = {
+    DECODER_OF_EXPERTS("num_experts"), RMS,
+    INTEGER("expert_feed_forward_length", "moe_intermediate_size"),
+    INTEGER("expert_shared_feed_forward_length", "shared_expert_intermediate_size"), END};
+static const struct weft_gguf_key qwen3moe_keys[] = {
+    DECODER_OF_EXPERTS("num_experts"), RMS,
+    INTEGER("expert_feed_forward_length", "moe_intermediate_size"), END};
 static const struct weft_gguf_key gemma2_keys[] = {DECODER,
                                                    RMS,
                                                    READ("attn_logit_softcapping"),
@@ -161,6 +177,47 @@ static const struct weft_gguf_key nomic_keys[] = {
         {"blk.#.attn_norm", "model.layers.#.input_layernorm", WEFT_GGUF_LESS_ONE},          \
         {"blk.#.ffn_norm", "model.layers.#.pre_feedforward_layernorm", WEFT_GGUF_LESS_ONE}, \
         NORM_BEHIND_NAMES(WEFT_GGUF_LESS_ONE)
+
+/* Experts, of whose matrices each tensor has those of all. */
+#define EXPERT_NAMES_IN(module, gate, value, result)                         \
+    {"blk.#.ffn_gate_exps", module "experts." gate, WEFT_GGUF_EXPERTS},      \
+        {"blk.#.ffn_up_exps", module "experts." value, WEFT_GGUF_EXPERTS}, { \
+        "blk.#.ffn_down_exps", module "experts." result, WEFT_GGUF_EXPERTS   \
+    }
+#define EXPERT_NAMES                                             \
+    EXPERT_NAMES_IN(MLP, "gate_proj", "up_proj", "down_proj"), { \
+        .theirs = "blk.#.ffn_gate_inp", .ours = MLP "gate"       \
+    }
+#define SPARSE "model.layers.#.block_sparse_moe."
+
+static const struct weft_gguf_name mixtral_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES_IN_TURN,
+    VALUE_NAMES,
+    EXPERT_NAMES_IN(SPARSE, "w1", "w3", "w2"),
+    {.theirs = "blk.#.ffn_gate_inp", .ours = SPARSE "gate"},
+    NORM_NAMES(WEFT_GGUF_SAME),
+    LAST};
+static const struct weft_gguf_name granitemoe_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES_IN_TURN,
+    VALUE_NAMES,
+    EXPERT_NAMES_IN(SPARSE, "gate_proj", "up_proj", "down_proj"),
+    {.theirs = "blk.#.ffn_gate_inp", .ours = SPARSE "router.layer"},
+    NORM_NAMES(WEFT_GGUF_SAME),
+    LAST};
+static const struct weft_gguf_name qwen_expert_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES,
+    VALUE_NAMES,
+    EXPERT_NAMES,
+    {"blk.#.ffn_gate_inp_shexp", MLP "shared_expert_gate", WEFT_GGUF_ROW},
+    {.theirs = "blk.#.ffn_gate_shexp", .ours = MLP "shared_expert.gate_proj"},
+    {.theirs = "blk.#.ffn_up_shexp", .ours = MLP "shared_expert.up_proj"},
+    {.theirs = "blk.#.ffn_down_shexp", .ours = MLP "shared_expert.down_proj"},
+    NORM_NAMES(WEFT_GGUF_SAME),
+    HEAD_NORM_NAMES(WEFT_GGUF_SAME),
+    LAST};
 
 static const struct weft_gguf_name llama_names[] = {
     EMBEDDING_NAMES, QUERY_NAMES_IN_TURN,        VALUE_NAMES,
@@ -354,17 +411,36 @@ static const struct weft_gguf_family families[] = {
      .keys = nomic_keys,
      .names = nomic_names,
      .add = weft_gguf_add_nomic_bert},
+    {FAMILY("llama", "mixtral", "Mixtral"), .experts = true, .keys = mixtral_keys,
+     .names = mixtral_names, .add = weft_gguf_add_llama},
+    {FAMILY("granitemoe", "granitemoe", "GraniteMoe"), .experts = true, .keys = granitemoe_keys,
+     .names = granitemoe_names, .add = weft_gguf_add_llama},
+    {FAMILY("olmoe", "olmoe", "Olmoe"), .experts = true, .keys = olmoe_keys,
+     .names = qwen_expert_names, .add = weft_gguf_add_qwen},
+    {FAMILY("qwen2moe", "qwen2_moe", "Qwen2Moe"), .experts = true, .keys = qwen2moe_keys,
+     .names = qwen_expert_names, .add = weft_gguf_add_qwen},
+    {FAMILY("qwen3moe", "qwen3_moe", "Qwen3Moe"), .experts = true, .keys = qwen3moe_keys,
+     .names = qwen_expert_names, .add = weft_gguf_add_qwen3moe},
 };
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
-#define EXPECTED_SIZE 256
+#define EXPECTED_SIZE 320
+
+static bool is_listed(size_t index) {
+    bool is = false;
+    for (size_t i = 0; i < index && !is; i++) {
+        is = strcmp(families[i].architecture, families[index].architecture) == 0;
+    }
+    return is;
+}
 
 /* "a, b, c" */
 static const char *list_families(char text[EXPECTED_SIZE]) {
     size_t used = 0;
     for (size_t i = 0; i < FAMILY_COUNT && used < EXPECTED_SIZE; i++) {
-        used += (size_t)snprintf(text + used, EXPECTED_SIZE - used, "%s%s", i == 0 ? "" : ", ",
-                                 families[i].architecture);
+        used += is_listed(i) ? 0
+                             : (size_t)snprintf(text + used, EXPECTED_SIZE - used, "%s%s",
+                                                i == 0 ? "" : ", ", families[i].architecture);
     }
     return text;
 }
@@ -372,11 +448,21 @@ static const char *list_families(char text[EXPECTED_SIZE]) {
 static weft_status find_family(const struct weft_gguf_family **family, const weft_gguf *file,
                                const char *architecture) {
     char expected[EXPECTED_SIZE];
+    *family = NULL;
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        if (strcmp(architecture, families[i].architecture) == 0) {
-            *family = &families[i];
-            return WEFT_OK;
+        const struct weft_gguf_family *row = &families[i];
+        const struct weft_gguf_reading reading = {.file = file, .family = row};
+        int64_t experts = 0;
+        if (strcmp(architecture, row->architecture) != 0) {
+            continue;
         }
+        WEFT_TRY(weft_gguf_own_integer(&experts, &reading, "expert_count"));
+        if (!*family || row->experts == (experts > 0)) {
+            *family = row; /* whose keys say what is wrong where there is no better one */
+        }
+    }
+    if (*family) {
+        return WEFT_OK;
     }
     return weft_gguf_fail(file, WEFT_UNSUPPORTED, "general.architecture", list_families(expected),
                           architecture[0] != '\0' ? architecture : "no text");

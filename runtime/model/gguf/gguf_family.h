@@ -28,6 +28,8 @@ enum weft_gguf_change {
     WEFT_GGUF_ROWS_OF_QUERIES, /* rows of heads whose channels turn in pairs lie in another order */
     WEFT_GGUF_ROWS_OF_KEYS,    /* likewise */
     WEFT_GGUF_LESS_ONE,        /* a file has 1 + weight, where a folder has the weight */
+    WEFT_GGUF_EXPERTS, /* a file has [experts, rows, columns], where these are one behind the other here */
+    WEFT_GGUF_ROW,   /* a file has [columns], where a folder has [1, columns] */
     WEFT_GGUF_FILTER /* a file has [channels, taps], where a folder has [channels, 1, taps] */
 };
 
@@ -47,6 +49,7 @@ struct weft_gguf_family {
     const char *encoder;  /* class without a head */
     bool as_applied;      /* matrices are [out, in] here, and [in, out] in folders */
     bool partial;         /* some of a head's channels may turn, and others not */
+    bool experts;         /* of the files of the architecture, those with experts */
     bool both_ways;       /* tokens see those behind them, too */
     const struct weft_gguf_key *keys;
     const struct weft_gguf_name *names;
@@ -69,6 +72,7 @@ weft_status weft_gguf_family_of(const struct weft_gguf_family **family, const we
 /** What families add. */
 weft_status weft_gguf_add_llama(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_qwen(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_qwen3moe(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_starcoder2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_stablelm(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_cohere2(const struct weft_gguf_reading *reading);

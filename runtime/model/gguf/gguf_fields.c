@@ -136,6 +136,12 @@ weft_status weft_gguf_add_qwen(const struct weft_gguf_reading *reading) {
     return add_decoder(reading);
 }
 
+/* The factors of experts add up to 1 in every model of these files. */
+weft_status weft_gguf_add_qwen3moe(const struct weft_gguf_reading *reading) {
+    WEFT_TRY(weft_gguf_set(reading, "norm_topk_prob", json_true()));
+    return weft_gguf_add_qwen(reading);
+}
+
 weft_status weft_gguf_add_llama(const struct weft_gguf_reading *reading) {
     WEFT_TRY(weft_gguf_add_qwen(reading));
     WEFT_TRY(set_has(reading, "attention_bias", "blk.0.attn_q.bias"));

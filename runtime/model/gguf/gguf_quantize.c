@@ -28,9 +28,11 @@ struct writer {
 
 /* ---- what becomes of a tensor ---- */
 
+/* Or the matrices of experts, but not those that choose among them. */
 static bool is_matrix(const struct weft_gguf_tensor *tensor) {
-    return tensor->rank == 2 && tensor->format->elements == 1 &&
+    return (tensor->rank == 2 || tensor->rank == 3) && tensor->format->elements == 1 &&
            weft_ends_with(tensor->name, ".weight") &&
+           !weft_ends_with(tensor->name, ".ffn_gate_inp.weight") &&
            strcmp(tensor->name, "position_embd.weight") != 0 &&
            strcmp(tensor->name, "token_types.weight") != 0;
 }
@@ -39,7 +41,7 @@ static bool is_matrix(const struct weft_gguf_tensor *tensor) {
 static const struct weft_ggml_format *format_for(const struct writer *w,
                                                  const struct weft_gguf_tensor *tensor) {
     const struct weft_ggml_format *found =
-        is_matrix(tensor) ? weft_ggml_format_fit(w->format, tensor->shape[1]) : NULL;
+        is_matrix(tensor) ? weft_ggml_format_fit(w->format, tensor->shape[tensor->rank - 1]) : NULL;
     return found ? found : tensor->format;
 }
 

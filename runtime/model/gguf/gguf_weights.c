@@ -17,7 +17,7 @@ struct entry {
     const struct weft_gguf_tensor *tensor;
     uint64_t half; /* of the rows of a head that lie in turn; 0: as they are */
     bool less_one; /* f32 */
-    bool filter;   /* has an axis more in folders */
+    enum weft_gguf_change change;
 };
 
 struct weights {
@@ -212,24 +212,30 @@ static weft_status set_order(struct entry *entry, const weft_gguf *file,
     return WEFT_OK;
 }
 
-static weft_status set_filter(struct entry *entry, const weft_gguf *file) {
-    entry->filter = true;
-    return entry->tensor->rank == 2
+/* A tensor with other axes in folders. */
+static weft_status set_axes(struct entry *entry, const weft_gguf *file,
+                            enum weft_gguf_change change) {
+    static const struct {
+        uint32_t rank;
+        const char *axes;
+    } expected[] = {[WEFT_GGUF_FILTER] = {2, "2 axes, channels and taps"},
+                    [WEFT_GGUF_EXPERTS] = {3, "3 axes, experts, rows and columns"},
+                    [WEFT_GGUF_ROW] = {1, "1 axis"}};
+    entry->change = change;
+    return entry->tensor->rank == expected[change].rank
                ? WEFT_OK
                : weft_fail(weft_gguf_host(file), WEFT_BAD_FILE,
-                           "%s: tensor \"%s\": expected 2 axes, channels and taps, found %u",
-                           weft_gguf_path(file), entry->tensor->name, entry->tensor->rank);
+                           "%s: tensor \"%s\": expected %s, found %u", weft_gguf_path(file),
+                           entry->tensor->name, expected[change].axes, entry->tensor->rank);
 }
 
 static weft_status set_change(struct entry *entry, const weft_gguf *file,
                               const struct weft_gguf_family *family, enum weft_gguf_change change) {
-    if (change == WEFT_GGUF_FILTER && weft_ends_with(entry->name, ".weight")) {
-        return set_filter(entry, file);
+    if (change >= WEFT_GGUF_EXPERTS) {
+        return weft_ends_with(entry->name, ".weight") ? set_axes(entry, file, change) : WEFT_OK;
     }
     if (change != WEFT_GGUF_LESS_ONE) {
-        return change == WEFT_GGUF_SAME || change == WEFT_GGUF_FILTER
-                   ? WEFT_OK
-                   : set_order(entry, file, family, change);
+        return change == WEFT_GGUF_SAME ? WEFT_OK : set_order(entry, file, family, change);
     }
     entry->less_one = true;
     return entry->tensor->format->as == WEFT_SAFETENSORS_F32
@@ -247,10 +253,18 @@ static void give(weft_safetensors_tensor *out, const struct entry *entry, uint64
                                      .elements = tensor->elements,
                                      .offset = index};
     memcpy(out->shape, tensor->shape, sizeof tensor->shape);
-    if (entry->filter) {
+    if (entry->change == WEFT_GGUF_FILTER) {
         out->rank = 3;
         out->shape[1] = 1;
         out->shape[2] = tensor->shape[1];
+    } else if (entry->change == WEFT_GGUF_EXPERTS) {
+        out->rank = 2;
+        out->shape[0] *= tensor->shape[1]; /* no overflow: elements of all are counted */
+        out->shape[1] = tensor->shape[2];
+    } else if (entry->change == WEFT_GGUF_ROW) {
+        out->rank = 2;
+        out->shape[1] = tensor->shape[0];
+        out->shape[0] = 1;
     }
     out->bytes = tensor->elements * weft_safetensors_dtype_size(out->dtype);
 }

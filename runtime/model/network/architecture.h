@@ -46,6 +46,11 @@
     X(qwen3)                   \
     X(granite)                 \
     X(smollm3)                 \
+    X(mixtral)                 \
+    X(granitemoe)              \
+    X(olmoe)                   \
+    X(qwen2_moe)               \
+    X(qwen3_moe)               \
     X(phi)                     \
     X(phi3)                    \
     X(gemma)                   \
@@ -64,6 +69,7 @@
     X(bamba)                   \
     X(granitemoehybrid)        \
     X(lfm2)                    \
+    X(lfm2_moe)                \
     X(recurrent_gemma)         \
     X(rwkv7)                   \
     X(retnet)                  \
@@ -72,6 +78,7 @@
     X(gated_deltanet)          \
     X(qwen3_next)              \
     X(qwen3_5_text)            \
+    X(qwen3_5_moe_text)        \
     X(hyenadna)                \
     X(model2vec)               \
     X(transformer)             \

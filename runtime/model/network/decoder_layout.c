@@ -29,6 +29,18 @@ static const weft_field bias_fields[] = {
     {WEFT_BOOL("mlp_bias", weft_network_config, biases.feed_forward)}};
 const weft_field_table weft_bias_fields = TABLE(bias_fields);
 
+#define MOST_EXPERTS 65535
+
+static const weft_field expert_count_fields[] = {
+    {WEFT_INTEGER("num_experts", weft_network_config, layer.experts.count, 0, MOST_EXPERTS)},
+    {WEFT_INTEGER("num_local_experts", weft_network_config, layer.experts.count, 0, MOST_EXPERTS)}};
+const weft_field_table weft_expert_count_fields = TABLE(expert_count_fields);
+
+static const weft_field expert_fields[] = {
+    {WEFT_INTEGER("moe_intermediate_size", weft_network_config, layer.experts.size, 1, 1048576)},
+    {WEFT_BOOL("norm_topk_prob", weft_network_config, layer.experts.normalized)}};
+const weft_field_table weft_expert_fields = TABLE(expert_fields);
+
 const struct weft_head weft_decoder_heads[] = {
     {"Model", .task = WEFT_TASK_HIDDEN},
     {"ForCausalLM", WEFT_TASK_CAUSAL_LM, .out = "lm_head"},
@@ -102,6 +114,46 @@ weft_status weft_decoder_read_real(float *value, double usual, double least,
     WEFT_TRY(weft_json_optional_real(&usual, json, name, least, 1e30));
     *value = (float)usual;
     return WEFT_OK;
+}
+
+/* Of the names of their number a file has one, or both with the same. */
+static bool contradict(const weft_json_fields *json) {
+    const json_t *one = json_object_get(json->object, "num_experts");
+    const json_t *other = json_object_get(json->object, "num_local_experts");
+    return json_is_integer(one) && json_is_integer(other) &&
+           json_integer_value(one) != json_integer_value(other);
+}
+
+/* The matrices of all experts are one. */
+static bool are_too_many(const weft_network_config *config) {
+    const weft_expert_form *form = &config->layer.experts;
+    const uint64_t rows = 2 * (uint64_t)form->size;
+    return form->count * (rows > config->hidden_size ? rows : config->hidden_size) > INT32_MAX;
+}
+
+weft_status weft_decoder_read_experts(weft_network_config *config, uint32_t usual,
+                                      const char *count, const weft_json_fields *json) {
+    weft_expert_form *form = &config->layer.experts;
+    int64_t chosen = usual, step = 1;
+    if (contradict(json)) {
+        return weft_fields_refuse(json, "num_local_experts", "as num_experts");
+    }
+    WEFT_TRY(weft_json_optional_integer(&chosen, json, "num_experts_per_tok", 1, INT32_MAX));
+    WEFT_TRY(weft_json_optional_integer(&step, json, "decoder_sparse_step", 1, INT32_MAX));
+    WEFT_TRY(weft_layout_read_layer_numbers(&form->dense, config->layers, json, "mlp_only_layers"));
+    uint32_t sparse = 0;
+    for (uint32_t i = 0; i < config->layers; i++) {
+        const bool dense = weft_layer_set_has(&form->dense, i) || (i + 1) % step != 0;
+        weft_layer_set_put(&form->dense, i, dense);
+        sparse += !dense;
+    }
+    form->count = sparse > 0 ? form->count : 0;
+    if (form->count != 0 && chosen > form->count) {
+        return weft_fields_refuse(json, "num_experts_per_tok", "no more than there are experts");
+    }
+    form->chosen = (uint32_t)chosen;
+    return are_too_many(config) ? weft_fields_refuse(json, count, "fewer experts, or smaller ones")
+                                : WEFT_OK;
 }
 
 weft_status weft_decoder_read_multipliers(weft_network_config *config,

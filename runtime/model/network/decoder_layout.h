@@ -8,6 +8,8 @@
 /** hidden_act; num_key_value_heads and head_dim; rms_norm_eps; layer_norm_eps; attention_bias and mlp_bias. */
 extern const weft_field_table weft_act_fields, weft_kv_fields, weft_rms_fields,
     weft_layer_norm_fields, weft_bias_fields;
+/** num_experts or num_local_experts; moe_intermediate_size and norm_topk_prob. */
+extern const weft_field_table weft_expert_count_fields, weft_expert_fields;
 
 /** The model, and ForCausalLM, ForSequenceClassification and ForTokenClassification as transformers makes them for all. */
 extern const struct weft_head weft_decoder_heads[];
@@ -34,6 +36,43 @@ extern const struct weft_rotary_fields weft_usual_rotary, weft_partial_rotary;
         {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.mlp.up_proj")}, { \
         WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.mlp.down_proj")    \
     }
+#define WEFT_EXPERT_ROW(number, their_name) \
+    { WEFT_NAMED("layers.#.feed_forward.experts.l" #number, their_name) }
+/* Experts below `module`, each with a matrix of each name; or one tensor has those of all, as GGUF files have it … */
+#define WEFT_EXPERT_NAMES(module, gate, value, result)             \
+    {WEFT_NAMED("layers.#.feed_forward.router", module ".gate")},  \
+        WEFT_EXPERT_ROW(1, module ".experts.*." gate ".weight"),   \
+        WEFT_EXPERT_ROW(2, module ".experts.*." value ".weight"),  \
+        WEFT_EXPERT_ROW(3, module ".experts.*." result ".weight"), \
+        WEFT_EXPERT_ROW(1, module ".experts." gate ".weight"),     \
+        WEFT_EXPERT_ROW(2, module ".experts." value ".weight"),    \
+        WEFT_EXPERT_ROW(3, module ".experts." result ".weight")
+/* … or gates and values are of one tensor, as in transformers' modules and Granite's files. */
+#define WEFT_PACKED_EXPERT_NAMES(both, result)                                                  \
+    {WEFT_NAMED("layers.#.feed_forward.experts.l1", both), .packed = WEFT_PACKED_EXPERT_GATES}, \
+        {WEFT_NAMED("layers.#.feed_forward.experts.l2", both),                                  \
+         .packed = WEFT_PACKED_EXPERT_VALUES},                                                  \
+    {                                                                                           \
+        WEFT_NAMED("layers.#.feed_forward.experts.l3", result), .packed = WEFT_PACKED_EXPERTS   \
+    }
+#define WEFT_MODULE_EXPERT_NAMES(module) \
+    WEFT_PACKED_EXPERT_NAMES(module ".experts.gate_up_proj", module ".experts.down_proj")
+#define WEFT_QWEN_EXPERT_NAMES                                                                     \
+    WEFT_EXPERT_NAMES("layers.#.mlp", "gate_proj", "up_proj", "down_proj"),                        \
+        WEFT_MODULE_EXPERT_NAMES("layers.#.mlp"),                                                  \
+        {WEFT_NAMED("layers.#.feed_forward.shared.l1", "layers.#.mlp.shared_expert.gate_proj")},   \
+        {WEFT_NAMED("layers.#.feed_forward.shared.l2", "layers.#.mlp.shared_expert.up_proj")},     \
+        {WEFT_NAMED("layers.#.feed_forward.shared.l3", "layers.#.mlp.shared_expert.down_proj")}, { \
+        WEFT_NAMED("layers.#.feed_forward.shared.gate", "layers.#.mlp.shared_expert_gate")         \
+    }
+#define WEFT_GRANITE_EXPERTS "layers.#.block_sparse_moe"
+#define WEFT_GRANITE_EXPERT_NAMES                                                       \
+    {WEFT_NAMED("layers.#.feed_forward.router", WEFT_GRANITE_EXPERTS ".router.layer")}, \
+        {WEFT_NAMED("layers.#.feed_forward.router", WEFT_GRANITE_EXPERTS ".router")},   \
+        WEFT_PACKED_EXPERT_NAMES(WEFT_GRANITE_EXPERTS ".input_linear.weight",           \
+                                 WEFT_GRANITE_EXPERTS ".output_linear.weight"),         \
+        WEFT_EXPERT_NAMES(WEFT_GRANITE_EXPERTS, "gate_proj", "up_proj", "down_proj"),   \
+        WEFT_MODULE_EXPERT_NAMES(WEFT_GRANITE_EXPERTS)
 #define WEFT_LLAMA_NORM_NAMES                                                              \
     {WEFT_NAMED("layers.#.mixer_norm", "layers.#.input_layernorm")},                       \
         {WEFT_NAMED("layers.#.feed_forward_norm", "layers.#.post_attention_layernorm")}, { \
@@ -41,9 +80,10 @@ extern const struct weft_rotary_fields weft_usual_rotary, weft_partial_rotary;
     }
 
 /* A weft_network_config: RMS norms and gated feed-forwards, or norms of layers and two maps. */
-#define WEFT_LLAMA_DEFAULTS                                                       \
-    .norm = WEFT_NORM_RMS, .norm_eps = 1e-6F, .activation = WEFT_ACTIVATION_SILU, \
+#define WEFT_LLAMA_DEFAULTS_BUT_EPS                            \
+    .norm = WEFT_NORM_RMS, .activation = WEFT_ACTIVATION_SILU, \
     .feed_forward = WEFT_FEED_FORWARD_GLU, .pooling = WEFT_POOLING_LAST, .causal = true
+#define WEFT_LLAMA_DEFAULTS WEFT_LLAMA_DEFAULTS_BUT_EPS, .norm_eps = 1e-6F
 #define WEFT_GPT_DEFAULTS                                                               \
     .norm = WEFT_NORM_LAYER, .norm_eps = 1e-5F, .activation = WEFT_ACTIVATION_GELU_ERF, \
     .pooling = WEFT_POOLING_LAST, .causal = true, .biases = WEFT_ALL_BIASES
@@ -71,6 +111,13 @@ void weft_decoder_choose_local(weft_network_config *config, uint32_t first, uint
 /** A number, which the config of transformers may have as null or leave out. */
 weft_status weft_decoder_read_real(float *value, double usual, double least,
                                    const weft_json_fields *json, const char *name);
+
+/**
+ * What config.json says of experts, but for their number, which the tables of the family read: num_experts_per_tok, of which there are
+ * `usual`; the layers of mlp_only_layers, and those that decoder_sparse_step leaves out, have none. `count` is the field with their number.
+ */
+weft_status weft_decoder_read_experts(weft_network_config *config, uint32_t usual,
+                                      const char *count, const weft_json_fields *json);
 
 /** What Granite scales: the embedding, the scores, what each part of a layer adds, and the logits. */
 weft_status weft_decoder_read_multipliers(weft_network_config *config,

@@ -107,6 +107,22 @@ typedef enum weft_layer_order {
     WEFT_LAYER_PARALLEL_SHARED /**< the same with one norm */
 } weft_layer_order;
 
+/** Feed-forwards of experts, of which each token goes through some. */
+typedef struct weft_expert_form {
+    uint32_t count;   /**< 0: there are none */
+    uint32_t chosen;  /**< by each token */
+    uint32_t size;    /**< channels between an expert's maps */
+    uint32_t shared;  /**< the same of one beside them that all tokens go through; 0: none */
+    bool shared_gate; /**< what that one makes has a factor for each token */
+    bool normalized;  /**< factors of the chosen are divided by their sum … */
+    float more;       /**< … and this, which is added to it */
+    float scale;      /**< of all factors; 0: 1 */
+    bool sigmoid;     /**< each expert's factor is by itself, not a share of all */
+    bool
+        choice_bias; /**< what is added to factors that are compared, but not to those that count */
+    weft_layer_set dense; /**< layers with the usual feed-forward */
+} weft_expert_form;
+
 typedef struct weft_layer_form {
     uint32_t order;  /**< weft_layer_order */
     uint32_t stored; /**< layers in the file, each of which stands for as many others; 0: all */
@@ -120,6 +136,7 @@ typedef struct weft_layer_form {
     bool last_norm_absent;  /**< none behind the last layer */
     bool squares;           /**< feed-forwards without a gate have the activation's square */
     bool shifts; /**< feed-forwards read a token beside the one before it: weft_build_shifted */
+    weft_expert_form experts;
 } weft_layer_form;
 
 /** Images in the tokens' place: each patch is a token. */

@@ -17,11 +17,14 @@ enum weft_packed {
     WEFT_PACKED_QUERY,
     WEFT_PACKED_KEY,
     WEFT_PACKED_VALUE,
-    WEFT_PACKED_GATED, /* queries of a matrix in which each head's gate follows them */
-    WEFT_PACKED_GATE   /* the gates */
+    WEFT_PACKED_GATED,         /* queries of a matrix in which each head's gate follows them */
+    WEFT_PACKED_GATE,          /* the gates */
+    WEFT_PACKED_EXPERTS,       /* matrices of all experts, [experts, out, in] */
+    WEFT_PACKED_EXPERT_GATES,  /* likewise, of which half of the rows are of gates, … */
+    WEFT_PACKED_EXPERT_VALUES, /* … and half of values */
 };
 
-/** Names of a tensor, without ".weight" and ".bias"; # is the layer's number. Of several rows for one, the first counts that the file has. */
+/** Names of a tensor, without ".weight" and ".bias"; # is the layer's number, and * an expert's. Of several rows for one, the first counts that the file has. */
 struct weft_tensor_name {
     const char *ours; /* null ends a list */
     const char *theirs;
@@ -91,7 +94,7 @@ struct weft_layout {
     const char *encoder; /* that of the model without a head: "BertModel" */
     const char *prefix;  /* of the encoder's tensors under a head: "bert." */
     /** Fields of config.json that fill a weft_network_config, in tables of which null is the last. */
-    const weft_field_table *fields[7];
+    const weft_field_table *fields[9];
     const weft_network_config *defaults;
     /** Reads what else there is, also into the struct of the family; without defaults all in the tables' place. Or null. */
     weft_status (*read)(void *state, weft_network_config *config, const weft_json_fields *json);
@@ -220,6 +223,10 @@ struct weft_stored_name {
 /** Finds the name in the network's file of a tensor of ours. Only while it is loaded. */
 void weft_layout_find(struct weft_stored_name *stored, const struct weft_network *network,
                       const char *ours);
+
+/** True if a name stands for the tensors of all experts; below, that of one of them. */
+bool weft_layout_is_numbered(const char *name);
+void weft_layout_number(struct weft_stored_name *one, const char *name, uint32_t number);
 
 /** Kinds of tensors that the model does not use. */
 enum weft_other_tensor {

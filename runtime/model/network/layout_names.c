@@ -60,6 +60,28 @@ static bool translate(struct weft_stored_name *stored, const struct weft_tensor_
     return false;
 }
 
+bool weft_layout_is_numbered(const char *name) {
+    return strchr(name, '*') != NULL;
+}
+
+void weft_layout_number(struct weft_stored_name *one, const char *name, uint32_t number) {
+    const char *hole = strchr(name, '*');
+    one->row = NULL;
+    if (hole) {
+        snprintf(one->text, sizeof one->text, "%.*s%u%s", (int)(hole - name), name, number,
+                 hole + 1);
+    } else {
+        snprintf(one->text, sizeof one->text, "%s", name);
+    }
+}
+
+/* True if the file has it: of the tensors of experts, the first. */
+static bool is_there(const struct weft_checkpoint *file, const char *name) {
+    struct weft_stored_name one;
+    weft_layout_number(&one, name, 0);
+    return weft_checkpoint_has(file, one.text);
+}
+
 static void put_prefix(struct weft_stored_name *stored, const char *prefix) {
     const struct weft_stored_name bare = *stored;
     snprintf(stored->text, sizeof stored->text, "%.64s%.180s", prefix, bare.text);
@@ -80,11 +102,11 @@ static bool add_prefix(struct weft_stored_name *stored, const struct weft_layout
                        const struct weft_checkpoint *file) {
     struct weft_stored_name full = *stored;
     put_prefix(&full, layout->prefix);
-    if (weft_checkpoint_has(file, full.text)) {
+    if (is_there(file, full.text)) {
         *stored = full;
         return true;
     }
-    return weft_checkpoint_has(file, stored->text);
+    return is_there(file, stored->text);
 }
 
 /* Adds the names that norms had in TensorFlow, which the oldest and most used files of BERT still have. */

@@ -21,6 +21,8 @@ struct weft_named_weight {
     char *name;
     weft_weight *weight;
     char *stored; /* the checkpoint's tensor that it is; null: made, or a part of another weight */
+    uint32_t
+        stacked; /* tensors that it is, one behind the other, by the numbers that the * of `stored` stands for; 0: one */
 };
 
 struct weft_network {

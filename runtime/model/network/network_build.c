@@ -10,6 +10,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/files/rearranged_weight.h"
+#include "model/files/stacked_weight.h"
 #include "model/network/layout.h"
 #include "model/network/network.h"
 
@@ -112,7 +113,7 @@ static bool is_transposed(const struct weft_network *network, const struct weft_
            !weft_checkpoint_is_as_applied(network->checkpoint);
 }
 
-/* Rows of a packed matrix that are those of one head's channels, for each group: queries, then keys, then values; or gates. */
+/* Rows of a packed matrix that are those of one head's channels, for each group: queries, then keys, then values; or gates; or an expert's. */
 struct group_rows {
     uint32_t groups, rows, first, count; /* count of them from first on */
 };
@@ -120,6 +121,15 @@ struct group_rows {
 static struct group_rows rows_of_group(const weft_network_config *config, enum weft_packed packed) {
     const uint32_t size = weft_network_head_size(config);
     const uint32_t groups = config->attention.groups != 0 ? config->attention.groups : 1;
+    const weft_expert_form *experts = &config->layer.experts;
+    if (packed >= WEFT_PACKED_EXPERTS) {
+        const bool half = packed != WEFT_PACKED_EXPERTS;
+        const uint32_t count = half ? experts->size : config->hidden_size;
+        return (struct group_rows){.groups = experts->count,
+                                   .rows = half ? 2 * count : count,
+                                   .first = packed == WEFT_PACKED_EXPERT_VALUES ? count : 0,
+                                   .count = count};
+    }
     if (packed == WEFT_PACKED_GATED || packed == WEFT_PACKED_GATE) {
         return (struct group_rows){.groups = config->attention.heads,
                                    .rows = 2 * size,
@@ -143,6 +153,9 @@ static weft_shape shape_in_file(const struct weft_network *network,
                                 weft_shape shape) {
     if (row->packed != WEFT_PACKED_NOT) {
         const struct group_rows group = rows_of_group(&network->config, row->packed);
+        if (row->packed >= WEFT_PACKED_EXPERTS) {
+            return weft_shape_of(group.groups, group.rows, shape.dim[1]);
+        }
         shape.dim[0] = group.groups * group.rows;
     } else {
         shape.dim[0] *= row->parts > 1 ? row->parts : 1;
@@ -172,7 +185,7 @@ static weft_status take_packed(weft_weight **weight, weft_weight *whole,
                                const struct weft_network *network, enum weft_packed packed,
                                weft_shape shape) {
     const struct group_rows group = rows_of_group(&network->config, packed);
-    if (group.groups > 1) {
+    if (group.groups > 1 && group.count < group.rows) {
         return weft_weight_rows_of(weight, whole, shape, group.rows, group.first, group.count);
     }
     const uint64_t row = weft_shape_elements(shape) / shape.dim[0];
@@ -203,10 +216,48 @@ static bool is_rearranged(const struct weft_tensor_name *row) {
     return row && (row->transposed || row->parts > 1 || row->packed != WEFT_PACKED_NOT);
 }
 
+/* The matrices of all experts, of which each is a tensor. */
+static weft_status read_experts(weft_weight **parts, struct weft_network *network,
+                                const struct weft_stored_name *stored, weft_shape shape) {
+    const uint32_t count = network->config.layer.experts.count;
+    shape.dim[0] /= count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct weft_stored_name one;
+        weft_layout_number(&one, stored->text, i);
+        WEFT_TRY(weft_interrupted(&network->host));
+        WEFT_TRY(weft_checkpoint_weight(&parts[i], network->checkpoint, one.text, shape));
+    }
+    return WEFT_OK;
+}
+
+static weft_status load_experts(struct weft_network *network, const char *name,
+                                const struct weft_stored_name *stored, weft_shape shape) {
+    const uint32_t count = network->config.layer.experts.count;
+    weft_weight *weight = NULL;
+    weft_weight **parts = weft_alloc_zero(&network->host, count, sizeof(weft_weight *));
+    weft_status status = parts ? read_experts(parts, network, stored, shape)
+                               : weft_fail_memory(&network->host, name);
+    if (status == WEFT_OK) {
+        status = weft_weight_stack_of(&weight, parts, count);
+    }
+    for (uint32_t i = 0; parts && i < count; i++) {
+        weft_weight_destroy(&parts[i]);
+    }
+    weft_free(&network->host, parts);
+    WEFT_TRY(status);
+    WEFT_TRY(keep(network, name, weight, stored->text));
+    network->parameters += weft_shape_elements(shape);
+    network->weights[network->weight_count - 1].stacked = count;
+    return WEFT_OK;
+}
+
 static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
     weft_weight *weight = NULL;
     const struct weft_stored_name stored = name_in_file(network, name);
     WEFT_TRY(weft_interrupted(&network->host));
+    if (weft_layout_is_numbered(stored.text)) {
+        return load_experts(network, name, &stored, shape);
+    }
     if (is_rearranged(stored.row)) {
         return load_part(network, name, &stored, shape);
     }
@@ -228,6 +279,13 @@ weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, we
         builder->status = load(network, full.text, shape);
     }
     return use(builder, full.text);
+}
+
+void weft_build_exact(struct weft_builder *builder, const char *name) {
+    weft_weight *weight = find(builder->network, full_name(builder, name).text);
+    if (weight && builder->network->checkpoint) {
+        weight->exact = true;
+    }
 }
 
 /* Sets *same if two weights of a shape have the same bits; may have to read each from its file. */

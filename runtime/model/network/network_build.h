@@ -75,6 +75,8 @@ void weft_build_inside(struct weft_builder *builder, const struct weft_scope *sc
 
 /** The weight `scope.name` of that shape. */
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);
+/** Says that `scope.name`, which is there, is never quantized. */
+void weft_build_exact(struct weft_builder *builder, const char *name);
 /**
  * Weight that config.json ties to `table`; both are names without the builder's scope. If the file has `name`, too,
  * with other values, those count: the model was saved with them.
@@ -151,6 +153,12 @@ weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm 
                                         const char *name, uint32_t width);
 weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const char *name,
                             uint32_t width);
+
+/** activation(gate) ⊙ value, and linear maps around it, l1, l2 and l3: a gated feed-forward with `wide` channels between them. */
+weft_tensor weft_build_gated(struct weft_builder *builder, weft_tensor gate, weft_tensor value);
+weft_tensor weft_build_glu(struct weft_builder *builder, weft_tensor x, uint32_t wide);
+/** The experts of config.layer.experts: network_experts.c. */
+weft_tensor weft_build_experts(struct weft_builder *builder, weft_tensor x);
 
 /** A layer's feed-forward, whose scope the builder is in. */
 weft_tensor weft_build_feed_forward(struct weft_builder *builder, weft_tensor x);

@@ -49,16 +49,18 @@ static weft_tensor mlp(struct weft_builder *builder, weft_tensor x) {
     return weft_build_map(builder, x, "out", wide, d, bias);
 }
 
-static weft_tensor glu(struct weft_builder *builder, weft_tensor x) {
+weft_tensor weft_build_gated(struct weft_builder *builder, weft_tensor gate, weft_tensor value) {
+    gate = weft_build_scale(builder, gate, builder->network->config.layer.gate_factor);
+    return weft_build_binary(builder, WEFT_BINARY_MULTIPLY, activate(builder, gate), value);
+}
+
+weft_tensor weft_build_glu(struct weft_builder *builder, weft_tensor x, uint32_t wide) {
     const weft_network_config *config = &builder->network->config;
     uint32_t d = config->hidden_size;
-    uint32_t wide = config->intermediate_size;
     const bool bias = config->biases.feed_forward;
     weft_tensor gate = weft_build_map(builder, x, "l1", d, wide, bias);
-    gate = weft_build_scale(builder, gate, config->layer.gate_factor);
-    gate = activate(builder, gate);
     weft_tensor value = weft_build_map(builder, x, "l2", d, wide, bias);
-    x = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, gate, value);
+    x = weft_build_gated(builder, gate, value);
     return weft_build_scale(builder, weft_build_map(builder, x, "l3", wide, d, bias),
                             config->layer.fed_factor);
 }
@@ -71,8 +73,14 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x) {
 }
 
 weft_tensor weft_build_feed_forward(struct weft_builder *builder, weft_tensor x) {
-    return builder->network->config.feed_forward == WEFT_FEED_FORWARD_GLU ? glu(builder, x)
-                                                                          : mlp(builder, x);
+    const weft_network_config *config = &builder->network->config;
+    const weft_expert_form *experts = &config->layer.experts;
+    if (experts->count != 0 && !weft_layer_set_has(&experts->dense, builder->layer)) {
+        return weft_build_experts(builder, x);
+    }
+    return config->feed_forward == WEFT_FEED_FORWARD_GLU
+               ? weft_build_glu(builder, x, config->intermediate_size)
+               : mlp(builder, x);
 }
 
 static weft_tensor feed_forward(struct weft_builder *builder, weft_tensor x) {

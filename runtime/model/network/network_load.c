@@ -4,6 +4,8 @@
 #include "model/network/network_build.h"
 #include "model/network/network_decoder.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/try.h"
@@ -134,10 +136,34 @@ static weft_status load_weights(struct weft_network *network) {
     return status;
 }
 
+/* True if a tensor is one of those of a stack, as whose last number but one its name has. */
+static bool is_in_stack(const struct weft_network *network, uint32_t index,
+                        const struct weft_named_weight *stack) {
+    struct weft_stored_name one;
+    const char *behind = strchr(stack->stored, '*') + 1;
+    const char *name = weft_checkpoint_name(network->checkpoint, index);
+    const size_t length = strlen(name), tail = strlen(behind);
+    if (length <= tail || strcmp(name + length - tail, behind) != 0) {
+        return false;
+    }
+    size_t first = length - tail;
+    while (first > 0 && isdigit((unsigned char)name[first - 1])) {
+        first--;
+    }
+    const unsigned long number =
+        strtoul(name + first, NULL, 10); /* of none 0, as another name has it */
+    weft_layout_number(&one, stack->stored, (uint32_t)number);
+    return number < stack->stacked &&
+           weft_checkpoint_is_named(network->checkpoint, index, one.text);
+}
+
 static bool is_loaded(const struct weft_network *network, uint32_t index) {
     for (uint32_t i = 0; i < network->weight_count; i++) {
-        const char *stored = network->weights[i].stored;
-        if (stored && weft_checkpoint_is_named(network->checkpoint, index, stored)) {
+        const struct weft_named_weight *weight = &network->weights[i];
+        if (weight->stored &&
+            (weight->stacked != 0
+                 ? is_in_stack(network, index, weight)
+                 : weft_checkpoint_is_named(network->checkpoint, index, weight->stored))) {
             return true;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Layers of Mamba-2's mixer, and between them some of attention: Bamba (IBM and others, 2024) and the Granite 4.0 models with such
- * layers (IBM, 2025), without experts.
+ * layers (IBM, 2025), with experts beside the feed-forward of all tokens or without.
  */
 #include <string.h>
 
@@ -27,14 +27,18 @@ static weft_status read_bamba(void *state, weft_network_config *config,
     return weft_mamba_read(&hybrid->mamba, 0, config, json);
 }
 
-/* transformers' default, with experts in every layer, where the field is missing. */
-static weft_status refuse_experts(const weft_json_fields *json) {
-    int64_t experts = 8;
-    WEFT_TRY(weft_json_optional_integer(&experts, json, "num_local_experts", 0, INT32_MAX));
-    return experts == 0 ? WEFT_OK
-                        : weft_json_fail(json, WEFT_UNSUPPORTED, "num_local_experts",
-                                         "0: Weft has no experts",
-                                         json_object_get(json->object, "num_local_experts"));
+/* The feed-forward of all tokens has its own size, and stands beside the experts. */
+static weft_status read_experts(weft_network_config *config, const weft_json_fields *json) {
+    weft_expert_form *experts = &config->layer.experts;
+    int64_t count = 8, size = 1024;
+    WEFT_TRY(weft_json_optional_integer(&count, json, "num_local_experts", 0, 65535));
+    WEFT_TRY(weft_json_optional_integer(&size, json, "shared_intermediate_size", 1, 1048576));
+    experts->count = (uint32_t)count;
+    experts->size = config->intermediate_size;
+    experts->shared = (uint32_t)size;
+    experts->normalized = true;
+    config->intermediate_size = (uint32_t)size;
+    return weft_decoder_read_experts(config, 2, "num_local_experts", json);
 }
 
 static weft_status read_granite(void *state, weft_network_config *config,
@@ -44,11 +48,8 @@ static weft_status read_granite(void *state, weft_network_config *config,
                                                   .older_out = "mamba",
                                                   .older_in = "attention"};
     struct hybrid *hybrid = state;
-    int64_t size = 1024;
-    WEFT_TRY(refuse_experts(json));
     config->biases.output = config->biases.attention;
-    WEFT_TRY(weft_json_optional_integer(&size, json, "shared_intermediate_size", 1, 1048576));
-    config->intermediate_size = (uint32_t)size;
+    WEFT_TRY(read_experts(config, json));
     if (weft_json_has(json, "layer_types")) {
         WEFT_TRY(weft_layout_read_layer_kinds(&hybrid->full, config->layers, &kinds, json));
     }
@@ -89,6 +90,10 @@ static const struct weft_tensor_name granite_names[] = {
     {WEFT_NAMED("layers.#.feed_forward.l1", SHARED), WEFT_PART(0, 2)},
     {WEFT_NAMED("layers.#.feed_forward.l2", SHARED), WEFT_PART(1, 2)},
     {WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.shared_mlp.output_linear")},
+    {WEFT_NAMED("layers.#.feed_forward.shared.l1", SHARED), WEFT_PART(0, 2)},
+    {WEFT_NAMED("layers.#.feed_forward.shared.l2", SHARED), WEFT_PART(1, 2)},
+    {WEFT_NAMED("layers.#.feed_forward.shared.l3", "layers.#.shared_mlp.output_linear")},
+    WEFT_GRANITE_EXPERT_NAMES,
     WEFT_LLAMA_NORM_NAMES,
     {.ours = NULL}};
 
@@ -105,13 +110,9 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
 
 /* ---- families ---- */
 
-#define DEFAULTS                                               \
-    .norm = WEFT_NORM_RMS, .activation = WEFT_ACTIVATION_SILU, \
-    .feed_forward = WEFT_FEED_FORWARD_GLU, .pooling = WEFT_POOLING_LAST, .causal = true
-
-static const weft_network_config bamba_defaults = {DEFAULTS, .norm_eps = 1e-5F,
+static const weft_network_config bamba_defaults = {WEFT_LLAMA_DEFAULTS_BUT_EPS, .norm_eps = 1e-5F,
                                                    .attention.kv_heads = 8};
-static const weft_network_config granite_defaults = {DEFAULTS, .norm_eps = 1e-6F};
+static const weft_network_config granite_defaults = {WEFT_LLAMA_DEFAULTS};
 
 #define FAMILY(family, type, own_stem, own_names)                                              \
     static const struct weft_layout family##_layout = {                                        \

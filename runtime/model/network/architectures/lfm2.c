@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* LFM2: Liquid AI, "LFM2 technical report", 2025. Layers of short filters between two gates, and between them some of attention. */
+/*
+ * LFM2: Liquid AI, "LFM2 technical report", 2025. Layers of short filters between two gates, and between them some of attention; with
+ * experts behind the first layers, or without.
+ */
 #include "core/try.h"
 #include "model/network/architecture.h"
 #include "model/network/decoder_layout.h"
@@ -21,6 +24,14 @@ static const weft_field network_fields[] = {
 };
 static const weft_field_table network_table = {network_fields,
                                                sizeof network_fields / sizeof network_fields[0]};
+
+/* But for their number, which both kinds of models have. */
+static const weft_field expert_fields[] = {
+    {WEFT_BOOL("use_expert_bias", weft_network_config, layer.experts.choice_bias)},
+    {WEFT_REAL("routed_scaling_factor", weft_network_config, layer.experts.scale, 1e-9, 1e9)},
+};
+static const weft_field_table expert_table = {expert_fields,
+                                              sizeof expert_fields / sizeof expert_fields[0]};
 
 static const weft_field own_fields[] = {
     {WEFT_INTEGER("conv_L_cache", struct lfm2, taps, 1, 1024)},
@@ -69,12 +80,23 @@ static weft_status read_full(struct lfm2 *lfm2, const weft_network_config *confi
     return WEFT_OK;
 }
 
+static weft_status read_experts(weft_network_config *config, const weft_json_fields *json) {
+    int64_t dense = 2;
+    WEFT_TRY(weft_decoder_read_experts(config, 4, "num_experts", json));
+    WEFT_TRY(weft_json_optional_integer(&dense, json, "num_dense_layers", 0, WEFT_MAX_LAYERS));
+    for (uint32_t i = 0; i < config->layers && i < dense; i++) {
+        weft_layer_set_put(&config->layer.experts.dense, i, true);
+    }
+    return WEFT_OK;
+}
+
 static weft_status read(void *state, weft_network_config *config, const weft_json_fields *json) {
     struct lfm2 *lfm2 = state;
     *lfm2 = (struct lfm2){.taps = 3};
     WEFT_TRY(weft_fields_read(lfm2, &own_table, json));
-    WEFT_TRY(adjust_size(config, json));
-    return read_full(lfm2, config, json);
+    WEFT_TRY(read_full(lfm2, config, json));
+    return config->layer.experts.count == 0 ? adjust_size(config, json)
+                                            : read_experts(config, json);
 }
 
 static const struct weft_rotary_fields rotary = {WEFT_ROTARY_FIELDS_OF(NULL), .base = "rope_theta",
@@ -96,6 +118,9 @@ static const struct weft_tensor_name names[] = {
     {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.feed_forward.w1")},
     {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.feed_forward.w3")},
     {WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.feed_forward.w2")},
+    WEFT_EXPERT_NAMES("layers.#.feed_forward", "w1", "w3", "w2"),
+    WEFT_MODULE_EXPERT_NAMES("layers.#.feed_forward"),
+    {WEFT_NAMED("layers.#.feed_forward.choice_bias", "layers.#.feed_forward.expert_bias")},
     {WEFT_NAMED("layers.#.mixer_norm", "layers.#.operator_norm")},
     {WEFT_NAMED("layers.#.feed_forward_norm", "layers.#.ffn_norm")},
     {WEFT_NAMED("norm", "embedding_norm")},
@@ -125,32 +150,36 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return x;
 }
 
-static const weft_network_config defaults = {.norm = WEFT_NORM_RMS,
-                                             .norm_eps = 1e-5F,
-                                             .activation = WEFT_ACTIVATION_SILU,
-                                             .feed_forward = WEFT_FEED_FORWARD_GLU,
-                                             .pooling = WEFT_POOLING_LAST,
-                                             .attention.kv_heads = 8,
-                                             .attention.head_norm = WEFT_HEAD_NORM_EACH,
-                                             .tie_word_embeddings = true,
-                                             .causal = true};
+static const weft_network_config defaults = {
+    WEFT_LLAMA_DEFAULTS_BUT_EPS, .norm_eps = 1e-5F, .attention.kv_heads = 8,
+    .attention.head_norm = WEFT_HEAD_NORM_EACH, .tie_word_embeddings = true};
 
-static const struct weft_layout layout = {
-    .stem = "Lfm2",
-    .encoder = "Lfm2Model",
-    .prefix = "model.",
-    .fields = {&weft_size_fields, &weft_kv_fields, &network_table},
-    .defaults = &defaults,
-    .read = read,
-    .check = check,
-    .names = names,
-    .heads = weft_causal_heads,
-    .unused = weft_decoder_unused};
+static const weft_network_config moe_defaults = {WEFT_LLAMA_DEFAULTS_BUT_EPS,
+                                                 .norm_eps = 1e-5F,
+                                                 .attention.kv_heads = 8,
+                                                 .attention.head_norm = WEFT_HEAD_NORM_EACH,
+                                                 .tie_word_embeddings = true,
+                                                 .layer.experts = {.count = 32,
+                                                                   .size = 1792,
+                                                                   .normalized = true,
+                                                                   .more = 1e-6F,
+                                                                   .sigmoid = true,
+                                                                   .choice_bias = true}};
 
-const struct weft_model_family weft_family_lfm2 = {.model_type = "lfm2",
-                                                   .config_size = sizeof(struct lfm2),
-                                                   WEFT_ATTENTION_PARTS,
-                                                   .takes_lengths = weft_family_always,
-                                                   .recurrent = weft_family_always,
-                                                   .mix = mix,
-                                                   .layout = &layout};
+#define LAYOUT(own_stem, own_defaults, ...)                                      \
+    .stem = (own_stem), .encoder = own_stem "Model", .prefix = "model.",         \
+    .fields = {&weft_size_fields, &weft_kv_fields, &network_table, __VA_ARGS__}, \
+    .defaults = &(own_defaults), .read = read, .check = check, .names = names,   \
+    .heads = weft_causal_heads, .unused = weft_decoder_unused
+static const struct weft_layout layout = {LAYOUT("Lfm2", defaults, NULL)};
+static const struct weft_layout moe_layout = {
+    LAYOUT("Lfm2Moe", moe_defaults, &weft_expert_count_fields, &weft_expert_fields, &expert_table)};
+
+#define FAMILY(type, own_layout)                                                          \
+    {                                                                                     \
+        .model_type = (type), .config_size = sizeof(struct lfm2), WEFT_ATTENTION_PARTS,   \
+        .takes_lengths = weft_family_always, .recurrent = weft_family_always, .mix = mix, \
+        .layout = (own_layout)                                                            \
+    }
+const struct weft_model_family weft_family_lfm2 = FAMILY("lfm2", &layout);
+const struct weft_model_family weft_family_lfm2_moe = FAMILY("lfm2_moe", &moe_layout);

@@ -38,13 +38,8 @@ static weft_status check_olmo3(weft_network_config *config, const struct weft_he
 
 /* ---- families ---- */
 
-static const weft_network_config defaults = {.norm = WEFT_NORM_RMS,
-                                             .norm_eps = 1e-5F,
+static const weft_network_config defaults = {WEFT_LLAMA_DEFAULTS_BUT_EPS, .norm_eps = 1e-5F,
                                              .norm_position = WEFT_NORM_BEHIND,
-                                             .activation = WEFT_ACTIVATION_SILU,
-                                             .feed_forward = WEFT_FEED_FORWARD_GLU,
-                                             .pooling = WEFT_POOLING_LAST,
-                                             .causal = true,
                                              .attention.head_norm = WEFT_HEAD_NORM_ALL};
 
 #define LAYOUT(name, own_check)                                                               \

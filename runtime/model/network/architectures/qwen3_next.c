@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Qwen3-Next and the text part of Qwen3.5: layers of gated delta nets (Yang, Kautz and Hatamizadeh, "Gated delta networks: Improving
- * Mamba2 with delta rule", 2024), and between them some of attention whose result has a gate. Without experts.
+ * Mamba2 with delta rule", 2024), and between them some of attention whose result has a gate; with experts or without.
  */
 #include <math.h>
 
@@ -78,21 +78,11 @@ static weft_status read(void *state, weft_network_config *config, const weft_jso
     return read_full(net, config, json);
 }
 
-/* Layers with experts: transformers' defaults, with 512 in every layer, where the fields are missing. */
-static weft_status check_experts(const weft_network_config *config, const weft_json_fields *json) {
-    int64_t experts = 512, step = 1;
-    weft_layer_set dense = {{0}};
-    WEFT_TRY(weft_json_optional_integer(&experts, json, "num_experts", 0, INT32_MAX));
-    WEFT_TRY(weft_json_optional_integer(&step, json, "decoder_sparse_step", 1, INT32_MAX));
-    WEFT_TRY(weft_layout_read_layer_numbers(&dense, config->layers, json, "mlp_only_layers"));
-    for (uint32_t i = 0; i < config->layers && experts > 0; i++) {
-        if (!weft_layer_set_has(&dense, i) && (i + 1) % step == 0) {
-            return weft_json_fail(json, WEFT_UNSUPPORTED, "num_experts",
-                                  "0, or all layers in mlp_only_layers: Weft has no experts",
-                                  json_object_get(json->object, "num_experts"));
-        }
-    }
-    return WEFT_OK;
+/* Experts, and beside them a feed-forward of all tokens with a gate. */
+static weft_status read_experts(weft_network_config *config, uint32_t usual,
+                                const weft_json_fields *json) {
+    config->layer.experts.shared_gate = true;
+    return weft_decoder_read_experts(config, usual, "num_experts", json);
 }
 
 static weft_status read_grouped(void *state, weft_network_config *config,
@@ -100,7 +90,13 @@ static weft_status read_grouped(void *state, weft_network_config *config,
     struct delta_net *net = state;
     WEFT_TRY(read(state, config, json));
     net->grouped = true;
-    return check_experts(config, json);
+    return read_experts(config, 10, json);
+}
+
+static weft_status read_with_experts(void *state, weft_network_config *config,
+                                     const weft_json_fields *json) {
+    WEFT_TRY(read(state, config, json));
+    return read_experts(config, 8, json);
 }
 
 static const struct weft_rotary_fields rotary = {WEFT_ROTARY_FIELDS_BUT_SHARE, .usual_share = 0.25,
@@ -121,6 +117,7 @@ static const struct weft_tensor_name names[] = {
     WEFT_LLAMA_ATTENTION_NAMES,
     {WEFT_NAMED("layers.#.mixer.delta", "layers.#.linear_attn")},
     WEFT_LLAMA_FEED_FORWARD_NAMES,
+    WEFT_QWEN_EXPERT_NAMES,
     WEFT_LLAMA_NORM_NAMES,
     {.ours = NULL}};
 
@@ -268,32 +265,54 @@ static const weft_field attention_fields[] = {
     {WEFT_BOOL("attention_bias", weft_network_config, biases.attention)}};
 static const weft_field_table attention_table = {attention_fields, 1};
 
-static const weft_network_config next_defaults = {DEFAULTS, .attention.kv_heads = 2};
+/* Of each size as many as transformers has. */
+static const weft_field shared_fields[] = {{WEFT_INTEGER(
+    "shared_expert_intermediate_size", weft_network_config, layer.experts.shared, 1, 1048576)}};
+static const weft_field_table shared_table = {shared_fields, 1};
+#define EXPERTS(number)                                                                      \
+    .layer.experts.count = (number), .layer.experts.size = 512, .layer.experts.shared = 512, \
+    .layer.experts.normalized = true
+
+static const weft_network_config next_defaults = {DEFAULTS, .attention.kv_heads = 2, EXPERTS(512)};
 static const weft_network_config text_defaults = {DEFAULTS, .attention.kv_heads = 4};
+static const weft_network_config moe_defaults = {DEFAULTS, .attention.kv_heads = 2, EXPERTS(256)};
 
 #define FIELDS \
-    { &weft_size_fields, &weft_act_fields, &weft_kv_fields, &weft_rms_fields, &attention_table }
+    &weft_size_fields, &weft_act_fields, &weft_kv_fields, &weft_rms_fields, &attention_table
 
-static const struct weft_layout next_layout = {.stem = "Qwen3Next",
-                                               .encoder = "Qwen3NextModel",
-                                               .prefix = "model.",
-                                               .fields = FIELDS,
-                                               .defaults = &next_defaults,
-                                               .read = read_grouped,
-                                               .check = check,
-                                               .names = names,
-                                               .heads = weft_decoder_heads,
-                                               .unused = weft_decoder_unused};
+static const struct weft_layout next_layout = {
+    .stem = "Qwen3Next",
+    .encoder = "Qwen3NextModel",
+    .prefix = "model.",
+    .fields = {FIELDS, &weft_expert_count_fields, &weft_expert_fields, &shared_table},
+    .defaults = &next_defaults,
+    .read = read_grouped,
+    .check = check,
+    .names = names,
+    .heads = weft_decoder_heads,
+    .unused = weft_decoder_unused};
 static const struct weft_layout text_layout = {.stem = "Qwen3_5",
                                                .encoder = "Qwen3_5TextModel",
                                                .prefix = "model.",
-                                               .fields = FIELDS,
+                                               .fields = {FIELDS},
                                                .defaults = &text_defaults,
                                                .read = read,
                                                .check = check,
                                                .names = names,
                                                .heads = text_heads,
                                                .unused = weft_decoder_unused};
+
+static const struct weft_layout moe_layout = {
+    .stem = "Qwen3_5Moe",
+    .encoder = "Qwen3_5MoeTextModel",
+    .prefix = "model.",
+    .fields = {FIELDS, &weft_expert_count_fields, &weft_expert_fields, &shared_table},
+    .defaults = &moe_defaults,
+    .read = read_with_experts,
+    .check = check,
+    .names = names,
+    .heads = text_heads,
+    .unused = weft_decoder_unused};
 
 #define FAMILY(type, own_layout)                                                             \
     {                                                                                        \
@@ -303,3 +322,5 @@ static const struct weft_layout text_layout = {.stem = "Qwen3_5",
     }
 const struct weft_model_family weft_family_qwen3_next = FAMILY("qwen3_next", &next_layout);
 const struct weft_model_family weft_family_qwen3_5_text = FAMILY("qwen3_5_text", &text_layout);
+const struct weft_model_family weft_family_qwen3_5_moe_text =
+    FAMILY("qwen3_5_moe_text", &moe_layout);
