@@ -79,9 +79,8 @@ struct weft_weight {
     weft_stored stored; /* what `data` has and `read` gives */
     float *scales;      /* of bytes that are no part of another weight's */
     bool scale_columns; /* … are of columns */
-    bool
-        exact; /* never becomes bytes or blocks, which who makes the weight says before anybody else has it */
-    atomic_int finite; /* half_weight.c's, of f16: found when it is first asked for */
+    bool exact;         /* never quantized; set before anybody else has the weight */
+    atomic_int finite;  /* half_weight.c's, of f16: found when it is first asked for */
     weft_shape shape;
     const void *data;     /* null: they are read when they are needed, by `read` or of the whole */
     void *owned;          /* the same, when they are not borrowed */

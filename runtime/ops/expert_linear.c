@@ -8,7 +8,7 @@
 #include "lower/choose.h"
 #include "lower/cut.h"
 
-enum { X, CHOICES, WEIGHT, MOST_EXPERTS = 65535 };
+enum { X, CHOICES, WEIGHT };
 
 /* Of a node, and of one with some rows of the weight: those of the result that others make are then left alone. */
 struct weft_expert_linear_node {
@@ -46,10 +46,10 @@ static weft_status check_weight(const weft_graph *graph, const struct weft_node 
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
                          "expert_linear: weight must be a weight of the graph, not what it makes");
     }
-    if (params->experts == 0 || params->experts > MOST_EXPERTS) {
+    if (params->experts == 0 || params->experts > WEFT_MAX_EXPERTS) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "expert_linear: experts %u must be from 1 to %d", params->experts,
-                         MOST_EXPERTS);
+                         WEFT_MAX_EXPERTS);
     }
     return weight->rank == 2 && weight->dim[0] % params->experts == 0 && x->rank > 0 &&
                    weight->dim[1] == x->dim[x->rank - 1]

@@ -163,6 +163,8 @@ WEFT_API weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft
 WEFT_API weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                        weft_tensor weight, weft_tensor bias);
 
+#define WEFT_MAX_EXPERTS 65535 /**< of weft_graph_expert_linear */
+
 /**
  * Linear maps of experts, of which each row of x chooses some (Shazeer et al., "Outrageously large neural networks", 2017, (1), without
  * the gates): out[…, s, :] = W[choices[…, s]] x[…, :]. x f32 [..., k]; choices i32 [..., c], with the axes of x but its last one and

@@ -2,19 +2,16 @@
 # weft-test: long
 """Decoders of transformers whose feed-forwards are experts, with random weights: as test_decoders.py has those without."""
 
-import copy
-import hashlib
-
 import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from test_gated_decoders import DELTA, allowed
+from test_gated_decoders import DELTA, allowed, test_any_cut, test_generation, test_padded_batches  # noqa: F401, of `case`
 from test_gated_decoders import GRANITE as HYBRID
 
 import weft
 from saved_models import edited, module_of, name_of, narrow_and_wide, relative_l2, saved_cases
-from test_decoders import GRANITE, LLAMA, TOLERANCE, VOCABULARY, continued, reference
+from test_decoders import GRANITE, LLAMA, TOLERANCE, VOCABULARY, reference
 
 LOCAL = {**LLAMA, "num_local_experts": 5}
 QWEN = {**LLAMA, "num_experts": 9, "num_experts_per_tok": 3, "moe_intermediate_size": 20}
@@ -60,32 +57,6 @@ def test_logits_and_hidden_states(case):
         for part, found in ((module, model.logits(tokens)), (module.base_model, model.hidden(tokens))):
             exact = reference(part, tokens)
             assert relative_l2(found, exact) <= allowed(part, tokens, exact)
-
-
-def test_padded_batches(case):
-    """A row has the bits that it has alone."""
-    _, model, _ = case
-    lengths = np.array([33, 12])
-    tokens = np.random.default_rng(9).integers(0, VOCABULARY, (2, 33))
-    found = model.logits(tokens, lengths=lengths)
-    for row, length in enumerate(lengths):
-        assert np.array_equal(found[row, :length], model.logits(tokens[row:row + 1, :length])[0])
-
-
-def test_generation(case):
-    module, model, _ = case
-    prompts = [np.random.default_rng(n).integers(0, VOCABULARY, n).tolist() for n in (1, 7, 64)]
-    assert [list(model.generate_tokens(prompt, 50)) for prompt in prompts] == [
-        continued(copy.deepcopy(module).double(), prompt, 50) for prompt in prompts]
-
-
-def test_any_cut(case):
-    """A text read at once, token by token, or cut anywhere goes on as one text."""
-    module, model, _ = case
-    whole = continued(copy.deepcopy(module).double(), [5], 50)
-    found = {hashlib.sha256(bytes([5, *whole[:cut], *model.generate_tokens([5, *whole[:cut]], 50 - cut)])).hexdigest()
-             for cut in range(0, 50, 7)}
-    assert found == {hashlib.sha256(bytes([5, *whole])).hexdigest()}
 
 
 @pytest.mark.parametrize(("name", "fields"), OTHERS, ids=[name for name, _ in OTHERS])

@@ -28,24 +28,15 @@ static struct weft_quantized_mark *find(const struct weft_quantized_files *files
     return NULL;
 }
 
-/* Of those of a stack each is one. */
-static weft_status add_parts(struct weft_quantized_files *files, weft_weight *const *parts,
-                             uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        WEFT_TRY(weft_quantized_files_add(files, parts[i]));
-    }
-    return WEFT_OK;
-}
-
 weft_status weft_quantized_files_add(struct weft_quantized_files *files,
                                      const weft_weight *weight) {
     struct weft_checkpoint_origin origin;
     uint32_t count = 0;
     weft_weight *const *parts = weft_weight_stack_parts(&count, weight);
-    if (parts) {
-        return add_parts(files, parts, count);
+    for (uint32_t i = 0; i < count; i++) {
+        WEFT_TRY(weft_quantized_files_add(files, parts[i]));
     }
-    if (!weft_checkpoint_find_origin(&origin, weight)) {
+    if (parts || !weft_checkpoint_find_origin(&origin, weight)) {
         return WEFT_OK;
     }
     const weft_safetensors_tensor *tensor = origin.tensor->tensor;

@@ -24,22 +24,29 @@ static const weft_field layer_norm_fields[] = {
     {WEFT_REAL("layer_norm_eps", weft_network_config, norm_eps, 0, 1)}};
 const weft_field_table weft_layer_norm_fields = TABLE(layer_norm_fields);
 
+static const weft_field attention_bias_fields[] = {
+    {WEFT_BOOL("attention_bias", weft_network_config, biases.attention)}};
+const weft_field_table weft_attention_bias_fields = TABLE(attention_bias_fields);
+
 static const weft_field bias_fields[] = {
     {WEFT_BOOL("attention_bias", weft_network_config, biases.attention)},
     {WEFT_BOOL("mlp_bias", weft_network_config, biases.feed_forward)}};
 const weft_field_table weft_bias_fields = TABLE(bias_fields);
 
-#define MOST_EXPERTS 65535
-
 static const weft_field expert_count_fields[] = {
-    {WEFT_INTEGER("num_experts", weft_network_config, layer.experts.count, 0, MOST_EXPERTS)},
-    {WEFT_INTEGER("num_local_experts", weft_network_config, layer.experts.count, 0, MOST_EXPERTS)}};
+    {WEFT_INTEGER("num_experts", weft_network_config, layer.experts.count, 0, WEFT_MAX_EXPERTS)},
+    {WEFT_INTEGER("num_local_experts", weft_network_config, layer.experts.count, 0,
+                  WEFT_MAX_EXPERTS)}};
 const weft_field_table weft_expert_count_fields = TABLE(expert_count_fields);
 
 static const weft_field expert_fields[] = {
     {WEFT_INTEGER("moe_intermediate_size", weft_network_config, layer.experts.size, 1, 1048576)},
     {WEFT_BOOL("norm_topk_prob", weft_network_config, layer.experts.normalized)}};
 const weft_field_table weft_expert_fields = TABLE(expert_fields);
+
+static const weft_field shared_expert_fields[] = {{WEFT_INTEGER(
+    "shared_expert_intermediate_size", weft_network_config, layer.experts.shared, 1, 1048576)}};
+const weft_field_table weft_shared_expert_fields = TABLE(shared_expert_fields);
 
 const struct weft_head weft_decoder_heads[] = {
     {"Model", .task = WEFT_TASK_HIDDEN},
@@ -136,7 +143,7 @@ weft_status weft_decoder_read_experts(weft_network_config *config, uint32_t usua
     weft_expert_form *form = &config->layer.experts;
     int64_t chosen = usual, step = 1;
     if (contradict(json)) {
-        return weft_fields_refuse(json, "num_local_experts", "as num_experts");
+        return weft_fields_refuse(json, "num_local_experts", "the same number as num_experts");
     }
     WEFT_TRY(weft_json_optional_integer(&chosen, json, "num_experts_per_tok", 1, INT32_MAX));
     WEFT_TRY(weft_json_optional_integer(&step, json, "decoder_sparse_step", 1, INT32_MAX));

@@ -5,11 +5,12 @@
 
 #include "model/network/layout.h"
 
-/** hidden_act; num_key_value_heads and head_dim; rms_norm_eps; layer_norm_eps; attention_bias and mlp_bias. */
+/** hidden_act; num_key_value_heads and head_dim; rms_norm_eps; layer_norm_eps; attention_bias alone, and with mlp_bias. */
 extern const weft_field_table weft_act_fields, weft_kv_fields, weft_rms_fields,
-    weft_layer_norm_fields, weft_bias_fields;
-/** num_experts or num_local_experts; moe_intermediate_size and norm_topk_prob. */
-extern const weft_field_table weft_expert_count_fields, weft_expert_fields;
+    weft_layer_norm_fields, weft_attention_bias_fields, weft_bias_fields;
+/** num_experts or num_local_experts; moe_intermediate_size and norm_topk_prob; shared_expert_intermediate_size. */
+extern const weft_field_table weft_expert_count_fields, weft_expert_fields,
+    weft_shared_expert_fields;
 
 /** The model, and ForCausalLM, ForSequenceClassification and ForTokenClassification as transformers makes them for all. */
 extern const struct weft_head weft_decoder_heads[];
@@ -87,6 +88,23 @@ extern const struct weft_rotary_fields weft_usual_rotary, weft_partial_rotary;
 #define WEFT_GPT_DEFAULTS                                                               \
     .norm = WEFT_NORM_LAYER, .norm_eps = 1e-5F, .activation = WEFT_ACTIVATION_GELU_ERF, \
     .pooling = WEFT_POOLING_LAST, .causal = true, .biases = WEFT_ALL_BIASES
+
+/* Sizes, activation, heads of keys and values, and RMS norms. */
+#define WEFT_LLAMA_FIELDS &weft_size_fields, &weft_act_fields, &weft_kv_fields, &weft_rms_fields
+
+/* A family with Llama's classes, and further tables of fields, of which null stands for none. */
+#define WEFT_LLAMA_FAMILY(type, own_stem, own_check, own_defaults, own_names, ...)               \
+    static const struct weft_layout type##_layout = {.stem = (own_stem),                         \
+                                                     .encoder = own_stem "Model",                \
+                                                     .prefix = "model.",                         \
+                                                     .fields = {WEFT_LLAMA_FIELDS, __VA_ARGS__}, \
+                                                     .defaults = &(own_defaults),                \
+                                                     .check = (own_check),                       \
+                                                     .names = (own_names),                       \
+                                                     .heads = weft_decoder_heads,                \
+                                                     .unused = weft_decoder_unused};             \
+    const struct weft_model_family weft_family_##type = {.model_type = #type,                    \
+                                                         WEFT_DECODER_LAYOUT(&type##_layout)};
 
 /** For weft_layout.check: grouped heads, the bias of a token classifier, and the usual rotary positions. */
 weft_status weft_decoder_check(weft_network_config *config, const struct weft_head *head,

@@ -31,7 +31,7 @@ static weft_status read_bamba(void *state, weft_network_config *config,
 static weft_status read_experts(weft_network_config *config, const weft_json_fields *json) {
     weft_expert_form *experts = &config->layer.experts;
     int64_t count = 8, size = 1024;
-    WEFT_TRY(weft_json_optional_integer(&count, json, "num_local_experts", 0, 65535));
+    WEFT_TRY(weft_json_optional_integer(&count, json, "num_local_experts", 0, WEFT_MAX_EXPERTS));
     WEFT_TRY(weft_json_optional_integer(&size, json, "shared_intermediate_size", 1, 1048576));
     experts->count = (uint32_t)count;
     experts->size = config->intermediate_size;

@@ -70,24 +70,15 @@ static weft_status check_qwen2(weft_network_config *config, const struct weft_he
 
 /* ---- fields ---- */
 
-static const weft_field clip_fields[] = {WEFT_REFUSED("clip_qkv", weft_field_null)};
-static const weft_field_table clip_table = {clip_fields, 1};
-
 static const weft_field qwen2_fields[] = {
-    {WEFT_BOOL("qkv_bias", weft_network_config, biases.attention)},
-    {WEFT_INTEGER("shared_expert_intermediate_size", weft_network_config, layer.experts.shared, 1,
-                  1048576)}};
-static const weft_field_table qwen2_table = {qwen2_fields, 2};
+    {WEFT_BOOL("qkv_bias", weft_network_config, biases.attention)}};
+static const weft_field_table qwen2_table = {qwen2_fields, 1};
 
-/* Of OLMoE: its experts have the size of a feed-forward. */
+/* Experts have the size of a feed-forward. */
 static const weft_field olmoe_fields[] = {
     {WEFT_BOOL("norm_topk_prob", weft_network_config, layer.experts.normalized)},
-    {WEFT_BOOL("attention_bias", weft_network_config, biases.attention)}};
+    WEFT_REFUSED("clip_qkv", weft_field_null)};
 static const weft_field_table olmoe_table = {olmoe_fields, 2};
-
-static const weft_field granite_fields[] = {
-    {WEFT_BOOL("attention_bias", weft_network_config, biases.attention)}};
-static const weft_field_table granite_table = {granite_fields, 1};
 
 /* ---- families ---- */
 
@@ -121,27 +112,14 @@ static const weft_network_config qwen2_defaults = {
     WEFT_LLAMA_DEFAULTS,       .biases.attention = true,   .attention.kv_heads = 16,
     .layer.experts.count = 60, .layer.experts.size = 1408, .layer.experts.shared = 5632};
 
-#define FIELDS &weft_size_fields, &weft_act_fields, &weft_kv_fields, &weft_rms_fields
-
-#define FAMILY(family, type, own_stem, own_check, own_names, ...)                       \
-    static const struct weft_layout family##_layout = {.stem = (own_stem),              \
-                                                       .encoder = own_stem "Model",     \
-                                                       .prefix = "model.",              \
-                                                       .fields = {FIELDS, __VA_ARGS__}, \
-                                                       .defaults = &family##_defaults,  \
-                                                       .check = (own_check),            \
-                                                       .names = (own_names),            \
-                                                       .heads = weft_decoder_heads,     \
-                                                       .unused = weft_decoder_unused};  \
-    const struct weft_model_family weft_family_##type = {.model_type = #type,           \
-                                                         WEFT_DECODER_LAYOUT(&family##_layout)};
-
-FAMILY(mixtral, mixtral, "Mixtral", check_mixtral, mixtral_names, &weft_expert_count_fields)
-FAMILY(granitemoe, granitemoe, "GraniteMoe", check_granitemoe, granitemoe_names,
-       &weft_expert_count_fields, &granite_table)
-FAMILY(olmoe, olmoe, "Olmoe", check_olmoe, qwen_names, &weft_expert_count_fields, &olmoe_table,
-       &clip_table)
-FAMILY(qwen3, qwen3_moe, "Qwen3Moe", check_qwen3, qwen_names, &weft_expert_count_fields,
-       &weft_expert_fields, &granite_table)
-FAMILY(qwen2, qwen2_moe, "Qwen2Moe", check_qwen2, qwen_names, &weft_expert_count_fields,
-       &weft_expert_fields, &qwen2_table)
+WEFT_LLAMA_FAMILY(mixtral, "Mixtral", check_mixtral, mixtral_defaults, mixtral_names,
+                  &weft_expert_count_fields)
+WEFT_LLAMA_FAMILY(granitemoe, "GraniteMoe", check_granitemoe, granitemoe_defaults, granitemoe_names,
+                  &weft_expert_count_fields, &weft_attention_bias_fields)
+WEFT_LLAMA_FAMILY(olmoe, "Olmoe", check_olmoe, olmoe_defaults, qwen_names,
+                  &weft_expert_count_fields, &weft_attention_bias_fields, &olmoe_table)
+WEFT_LLAMA_FAMILY(qwen3_moe, "Qwen3Moe", check_qwen3, qwen3_defaults, qwen_names,
+                  &weft_expert_count_fields, &weft_expert_fields, &weft_attention_bias_fields)
+WEFT_LLAMA_FAMILY(qwen2_moe, "Qwen2Moe", check_qwen2, qwen2_defaults, qwen_names,
+                  &weft_expert_count_fields, &weft_expert_fields, &weft_shared_expert_fields,
+                  &qwen2_table)

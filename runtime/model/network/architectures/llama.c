@@ -101,24 +101,9 @@ static const weft_network_config qwen3_defaults = {WEFT_LLAMA_DEFAULTS, .attenti
 static const weft_network_config smollm3_defaults = {WEFT_LLAMA_DEFAULTS, .attention.kv_heads = 4,
                                                      .tie_word_embeddings = true};
 
-#define FIELDS &weft_size_fields, &weft_act_fields, &weft_kv_fields, &weft_rms_fields
-
-#define FAMILY(family, type, own_stem, own_check, own_defaults, ...)                    \
-    static const struct weft_layout family##_layout = {.stem = (own_stem),              \
-                                                       .encoder = own_stem "Model",     \
-                                                       .prefix = "model.",              \
-                                                       .fields = {FIELDS, __VA_ARGS__}, \
-                                                       .defaults = &(own_defaults),     \
-                                                       .check = (own_check),            \
-                                                       .names = names,                  \
-                                                       .heads = weft_decoder_heads,     \
-                                                       .unused = weft_decoder_unused};  \
-    const struct weft_model_family weft_family_##family = {.model_type = (type),        \
-                                                           WEFT_DECODER_LAYOUT(&family##_layout)};
-
-FAMILY(llama, "llama", "Llama", check_llama, llama_defaults, &weft_bias_fields)
-FAMILY(mistral, "mistral", "Mistral", check_mistral, mistral_defaults, NULL)
-FAMILY(qwen2, "qwen2", "Qwen2", check_qwen2, qwen2_defaults, NULL)
-FAMILY(qwen3, "qwen3", "Qwen3", check_qwen3, qwen3_defaults, &weft_bias_fields)
-FAMILY(granite, "granite", "Granite", check_granite, llama_defaults, &weft_bias_fields)
-FAMILY(smollm3, "smollm3", "SmolLM3", check_smollm3, smollm3_defaults, &weft_bias_fields)
+WEFT_LLAMA_FAMILY(llama, "Llama", check_llama, llama_defaults, names, &weft_bias_fields)
+WEFT_LLAMA_FAMILY(mistral, "Mistral", check_mistral, mistral_defaults, names, NULL)
+WEFT_LLAMA_FAMILY(qwen2, "Qwen2", check_qwen2, qwen2_defaults, names, NULL)
+WEFT_LLAMA_FAMILY(qwen3, "Qwen3", check_qwen3, qwen3_defaults, names, &weft_bias_fields)
+WEFT_LLAMA_FAMILY(granite, "Granite", check_granite, llama_defaults, names, &weft_bias_fields)
+WEFT_LLAMA_FAMILY(smollm3, "SmolLM3", check_smollm3, smollm3_defaults, names, &weft_bias_fields)

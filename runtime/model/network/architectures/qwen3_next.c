@@ -261,14 +261,6 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     WEFT_LLAMA_DEFAULTS, .attention.head_size = 256, .layer.norm_adds_one = true, \
                          .attention.head_norm = WEFT_HEAD_NORM_EACH
 
-static const weft_field attention_fields[] = {
-    {WEFT_BOOL("attention_bias", weft_network_config, biases.attention)}};
-static const weft_field_table attention_table = {attention_fields, 1};
-
-/* Of each size as many as transformers has. */
-static const weft_field shared_fields[] = {{WEFT_INTEGER(
-    "shared_expert_intermediate_size", weft_network_config, layer.experts.shared, 1, 1048576)}};
-static const weft_field_table shared_table = {shared_fields, 1};
 #define EXPERTS(number)                                                                      \
     .layer.experts.count = (number), .layer.experts.size = 512, .layer.experts.shared = 512, \
     .layer.experts.normalized = true
@@ -277,42 +269,21 @@ static const weft_network_config next_defaults = {DEFAULTS, .attention.kv_heads 
 static const weft_network_config text_defaults = {DEFAULTS, .attention.kv_heads = 4};
 static const weft_network_config moe_defaults = {DEFAULTS, .attention.kv_heads = 2, EXPERTS(256)};
 
-#define FIELDS \
-    &weft_size_fields, &weft_act_fields, &weft_kv_fields, &weft_rms_fields, &attention_table
+#define LAYOUT(own_stem, model, own_defaults, own_read, own_heads, ...)                  \
+    {                                                                                    \
+        .stem = (own_stem), .encoder = own_stem model, .prefix = "model.",               \
+        .fields = {WEFT_LLAMA_FIELDS, &weft_attention_bias_fields, __VA_ARGS__},         \
+        .defaults = &(own_defaults), .read = (own_read), .check = check, .names = names, \
+        .heads = (own_heads), .unused = weft_decoder_unused                              \
+    }
+#define EXPERT_FIELDS &weft_expert_count_fields, &weft_expert_fields, &weft_shared_expert_fields
 
-static const struct weft_layout next_layout = {
-    .stem = "Qwen3Next",
-    .encoder = "Qwen3NextModel",
-    .prefix = "model.",
-    .fields = {FIELDS, &weft_expert_count_fields, &weft_expert_fields, &shared_table},
-    .defaults = &next_defaults,
-    .read = read_grouped,
-    .check = check,
-    .names = names,
-    .heads = weft_decoder_heads,
-    .unused = weft_decoder_unused};
-static const struct weft_layout text_layout = {.stem = "Qwen3_5",
-                                               .encoder = "Qwen3_5TextModel",
-                                               .prefix = "model.",
-                                               .fields = {FIELDS},
-                                               .defaults = &text_defaults,
-                                               .read = read,
-                                               .check = check,
-                                               .names = names,
-                                               .heads = text_heads,
-                                               .unused = weft_decoder_unused};
-
-static const struct weft_layout moe_layout = {
-    .stem = "Qwen3_5Moe",
-    .encoder = "Qwen3_5MoeTextModel",
-    .prefix = "model.",
-    .fields = {FIELDS, &weft_expert_count_fields, &weft_expert_fields, &shared_table},
-    .defaults = &moe_defaults,
-    .read = read_with_experts,
-    .check = check,
-    .names = names,
-    .heads = text_heads,
-    .unused = weft_decoder_unused};
+static const struct weft_layout next_layout =
+    LAYOUT("Qwen3Next", "Model", next_defaults, read_grouped, weft_decoder_heads, EXPERT_FIELDS);
+static const struct weft_layout text_layout =
+    LAYOUT("Qwen3_5", "TextModel", text_defaults, read, text_heads, NULL);
+static const struct weft_layout moe_layout =
+    LAYOUT("Qwen3_5Moe", "TextModel", moe_defaults, read_with_experts, text_heads, EXPERT_FIELDS);
 
 #define FAMILY(type, own_layout)                                                             \
     {                                                                                        \

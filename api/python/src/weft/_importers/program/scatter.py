@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scattering and sorting of programs, which have neither: gathers of what was put where, or comparisons of all pairs."""
+"""Scattering of programs, which have no such op: gathers of what was put where, or comparisons of all pairs; and sorting."""
 
 from __future__ import annotations
 
