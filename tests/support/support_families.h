@@ -118,6 +118,26 @@ static const char *const weft_test_configs[] = {
     "residual_multiplier':0.5," WEFT_TEST_ENCODER "}",
     "{'model_type':'smollm3','architectures':['SmolLM3ForCausalLM'],'num_key_value_heads':"
     "1," WEFT_TEST_ENCODER "}",
+    "{'model_type':'gpt_neo','architectures':['GPTNeoForCausalLM'],'vocab_size':256,'hidden_size':"
+    "16,"
+    "'num_layers':" WEFT_TEST_TEXT(WEFT_TEST_LAYERS) ",'num_heads':2,'window_size':5,'max_position_"
+                                                     "embeddings':" WEFT_TEST_TEXT(
+                                                         WEFT_TEST_POSITIONS) "}",
+    "{'model_type':'arcee','architectures':['ArceeForCausalLM'],'mlp_bias':true," WEFT_TEST_ENCODER
+    "}",
+    "{'model_type':'seed_oss','architectures':['SeedOssForCausalLM'],'num_key_value_heads':1,"
+    "'attention_out_bias':true," WEFT_TEST_ENCODER "}",
+    "{'model_type':'ernie4_5','architectures':['Ernie4_5ForCausalLM'],'head_dim':6,'use_bias':"
+    "true," WEFT_TEST_ENCODER "}",
+    "{'model_type':'helium','architectures':['HeliumForCausalLM'],'num_key_value_heads':1,'head_"
+    "dim':"
+    "8," WEFT_TEST_ENCODER "}",
+    "{'model_type':'exaone4','architectures':['Exaone4ForCausalLM'],'num_key_value_heads':1,'"
+    "sliding_"
+    "window':6," WEFT_TEST_ENCODER "}",
+    "{'model_type':'glm','architectures':['GlmForCausalLM'],'head_dim':8," WEFT_TEST_ENCODER "}",
+    "{'model_type':'glm4','architectures':['Glm4ForCausalLM'],'head_dim':8," WEFT_TEST_ENCODER "}",
+    "{'model_type':'nemotron','architectures':['NemotronForCausalLM']," WEFT_TEST_ENCODER "}",
     "{'model_type':'mixtral','architectures':['MixtralForCausalLM'],'num_key_value_heads':1,"
     "'num_local_experts':3," WEFT_TEST_ENCODER "}",
     "{'model_type':'granitemoe','architectures':['GraniteMoeForCausalLM'],'num_local_experts':"

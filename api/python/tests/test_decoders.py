@@ -45,6 +45,11 @@ GEMMA3 = {**GEMMA2, "rope_parameters": {
     "sliding_attention": {"rope_type": "default", "rope_theta": 200.0}}}
 OLMO3 = {**LLAMA, **KINDS, "rope_parameters": {
     "full_attention": YARN, "sliding_attention": {"rope_type": "default", "rope_theta": 500.0}}}
+GPT_NEO = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_layers": 3, "num_heads": 4, "window_size": 9,
+           "attention_types": [[["global", "local"], 1], [["local"], 1]], "max_position_embeddings": POSITIONS, **NO_TOKENS}
+BIASES = {**LLAMA, "attention_bias": True, "mlp_bias": True}
+HELIUM = {**LLAMA, "head_dim": 8}
+GLM = {**LLAMA, "head_dim": 12, "eos_token_id": []}
 GRANITE = {**LLAMA, "embedding_multiplier": 3.0, "attention_multiplier": 0.2, "residual_multiplier": 0.4, "logits_scaling": 5.0}
 
 CASES = (
@@ -65,6 +70,8 @@ CASES = (
     ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 16}), ("Qwen3ForCausalLM", {**LLAMA, "head_dim": 8, **WINDOW}),
     ("GPTJForCausalLM", {**GPT2, "rotary_dim": 4}),
     ("GPTJForCausalLM", {**GPT2, "rotary_dim": 8, "n_inner": 50, "activation_function": "relu", "layer_norm_epsilon": 1e-3}),
+    ("GPTNeoForCausalLM", GPT_NEO), ("GPTNeoForCausalLM", {**GPT_NEO, "intermediate_size": 50, "activation_function": "relu",
+                                                           "layer_norm_epsilon": 1e-3, "tie_word_embeddings": False}),
     ("GPTNeoXForCausalLM", SIZES),
     ("GPTNeoXForCausalLM", {**SIZES, "use_parallel_residual": False, "attention_bias": False, "layer_norm_eps": 1e-3,
                             "rope_parameters": {**YARN, "partial_rotary_factor": 0.5}}),
@@ -75,10 +82,26 @@ CASES = (
     ("FalconForCausalLM", {**FALCON, "new_decoder_architecture": True, "num_kv_heads": 4, "num_ln_in_parallel_attn": 1}),
     ("FalconForCausalLM", {**FALCON, "multi_query": False, "parallel_attn": False, "bias": True, "ffn_hidden_size": 50,
                            "activation": "relu", "tie_word_embeddings": False, **OLDER}),
-    ("GraniteForCausalLM", GRANITE), ("GraniteForCausalLM", {**LLAMA, "attention_bias": True, "mlp_bias": True}),
+    ("GraniteForCausalLM", GRANITE), ("GraniteForCausalLM", BIASES),
     ("SmolLM3ForCausalLM", LLAMA),
     ("SmolLM3ForCausalLM", {**LLAMA, "no_rope_layers": [0, 1, 0], "use_sliding_window": True, "sliding_window": 9,
                             "attention_bias": True, "tie_word_embeddings": False}),
+    ("ArceeForCausalLM", LLAMA), ("ArceeForCausalLM", {**BIASES, "hidden_act": "silu"}),
+    ("SeedOssForCausalLM", {**LLAMA, "head_dim": 16}),
+    ("SeedOssForCausalLM", {**LLAMA, "attention_bias": False, "attention_out_bias": True, "mlp_bias": True}),
+    ("Ernie4_5ForCausalLM", LLAMA),
+    ("Ernie4_5ForCausalLM", {**LLAMA, "head_dim": 8, "use_bias": True, "tie_word_embeddings": False}),
+    ("HeliumForCausalLM", HELIUM), ("HeliumForCausalLM", {**BIASES, **HELIUM, "num_key_value_heads": 4, **OLDER}),
+    ("Exaone4ForCausalLM", {**LLAMA, "sliding_window": None, "layer_types": ["full_attention"] * 3}),
+    ("Exaone4ForCausalLM", {**LLAMA, **KINDS}),
+    ("Exaone4ForCausalLM", {**LLAMA, "num_hidden_layers": 4, "sliding_window": 9, "sliding_window_pattern": 2, "head_dim": 12}),
+    ("GlmForCausalLM", GLM), ("GlmForCausalLM", {**GLM, "attention_bias": False, "head_dim": 16, "rope_parameters": {
+        **SOME, "partial_rotary_factor": 0.25}}),
+    ("Glm4ForCausalLM", GLM),
+    ("Glm4ForCausalLM", {**GLM, "attention_bias": False, "rms_norm_eps": 1e-3, "tie_word_embeddings": True}),
+    ("NemotronForCausalLM", LLAMA),
+    ("NemotronForCausalLM", {**BIASES, "hidden_act": "gelu", "norm_eps": 1e-3,
+                             "head_dim": 12, "rope_parameters": {**SOME, "partial_rotary_factor": 1.0}}),
     ("PhiForCausalLM", {**LLAMA, "rope_parameters": SOME}), ("PhiForCausalLM", {**SIZES, "qk_layernorm": True, **OLDER}),
     ("Phi3ForCausalLM", LLAMA), ("Phi3ForCausalLM", {**LLAMA, "sliding_window": 9, "rope_parameters": {
         **LONGROPE, "partial_rotary_factor": 1.0}, "original_max_position_embeddings": POSITIONS}),
@@ -107,10 +130,19 @@ OTHERS = (
     ("FalconForTokenClassification", FALCON), ("PhiForTokenClassification", LLAMA), ("Phi3ForSequenceClassification", LLAMA),
     ("GemmaForTokenClassification", GEMMA), ("Gemma3TextForSequenceClassification", GEMMA3),
     ("Olmo3ForSequenceClassification", OLMO3), ("SmolLM3ForTokenClassification", LLAMA),
+    ("GPTNeoForTokenClassification", GPT_NEO), ("GPTNeoForSequenceClassification", GPT_NEO),
+    ("ArceeForTokenClassification", LLAMA),
+    ("SeedOssForSequenceClassification", LLAMA), ("Ernie4_5Model", LLAMA), ("HeliumForSequenceClassification", HELIUM),
+    ("Exaone4ForTokenClassification", LLAMA), ("GlmForTokenClassification", GLM), ("Glm4ForSequenceClassification", GLM),
+    ("NemotronForTokenClassification", LLAMA),
     ("Starcoder2ForSequenceClassification", LLAMA), ("StableLmForTokenClassification", LLAMA))
 
 
-case = saved_cases(CASES, lambda one: name_of(one, GPT2 if one[0].startswith(("GPT2", "GPTJ")) else LLAMA), module_of)
+def base_of(name):
+    return GPT2 if name.startswith(("GPT2", "GPTJ")) else GPT_NEO if name.startswith("GPTNeoFor") else LLAMA
+
+
+case = saved_cases(CASES, lambda one: name_of(one, base_of(one[0])), module_of)
 
 
 def reference(module, tokens):
@@ -148,7 +180,7 @@ def test_padded_batches(case):
     given = {"position_ids": (mask.cumsum(-1) - 1).clamp(min=0)}
     takes = inspect.signature(type(module).forward).parameters
     # Where attention takes float64's lowest number to float32, rows without a key are NaN in transformers.
-    narrow = type(module).__name__.startswith(("Bloom", "Gemma2"))
+    narrow = type(module).__name__.startswith(("Bloom", "Gemma2", "GPTNeoFor"))
     with torch.no_grad():
         exact = (module if narrow else copy.deepcopy(module).double())(torch.as_tensor(left), attention_mask=mask, **{
             name: value for name, value in given.items() if name in takes}).logits.numpy()
@@ -256,7 +288,12 @@ def test_other_models_are_refused(tmp_path, device, fields, words):
     ("GemmaForCausalLM", GEMMA, {"use_bidirectional_attention": True}, "use_bidirectional_attention"),
     ("Gemma3ForCausalLM", GEMMA3, {"use_bidirectional_attention": True}, "use_bidirectional_attention"),
     ("GPTJForCausalLM", {**GPT2, "rotary_dim": 4}, {"rotary_dim": 10}, "rotary_dim"),
-    ("SmolLM3ForCausalLM", LLAMA, {"no_rope_layers": [1]}, "no_rope_layers")])
+    ("SmolLM3ForCausalLM", LLAMA, {"no_rope_layers": [1]}, "no_rope_layers"),
+    ("GPTNeoForCausalLM", GPT_NEO, {"attention_types": [[["global"], 2]]}, "attention_types.*for each layer"),
+    ("GPTNeoForCausalLM", GPT_NEO, {"attention_types": [[["global", "far"], 2]]}, "attention_types.*global.*local"),
+    ("GPTNeoForCausalLM", GPT_NEO, {"attention_types": {"global": 3}}, "attention_types"),
+    ("ArceeForCausalLM", LLAMA, {"hidden_act": "relu3"}, "hidden_act.*relu3"),
+    ("Exaone4ForCausalLM", LLAMA, {"layer_types": "absent", "sliding_window_pattern": "LLLG"}, "sliding_window_pattern")])
 def test_fields_of_other_types_are_refused(tmp_path, device, name, base, fields, words):
     with pytest.raises(weft.WeftError, match=words):
         weft.load(edited(tmp_path, module_of(name, base), **fields), device)

@@ -36,6 +36,7 @@
     X(dinov2)                  \
     X(gpt2)                    \
     X(gptj)                    \
+    X(gpt_neo)                 \
     X(gpt_neox)                \
     X(opt)                     \
     X(bloom)                   \
@@ -46,6 +47,14 @@
     X(qwen3)                   \
     X(granite)                 \
     X(smollm3)                 \
+    X(arcee)                   \
+    X(seed_oss)                \
+    X(ernie4_5)                \
+    X(helium)                  \
+    X(exaone4)                 \
+    X(glm)                     \
+    X(glm4)                    \
+    X(nemotron)                \
     X(mixtral)                 \
     X(granitemoe)              \
     X(olmoe)                   \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/network/decoder_layout.h"
 
+#include <string.h>
+
 #include "core/try.h"
 #include "model/network/family.h"
 
@@ -75,6 +77,8 @@ const char *const weft_decoder_unused[] = {"rotary_emb.inv_freq", NULL};
 
 const struct weft_rotary_fields weft_usual_rotary = {WEFT_ROTARY_FIELDS};
 const struct weft_rotary_fields weft_partial_rotary = {WEFT_ROTARY_FIELDS, .partial = true};
+const struct weft_rotary_fields weft_half_rotary = {WEFT_ROTARY_FIELDS_BUT_SHARE,
+                                                    .usual_share = 0.5, .partial = true};
 
 weft_status weft_decoder_check_heads(weft_network_config *config, const struct weft_head *head,
                                      const weft_json_fields *json) {
@@ -114,6 +118,18 @@ void weft_decoder_choose_local(weft_network_config *config, uint32_t first, uint
     for (uint32_t i = first; i < config->layers; i++) {
         weft_layer_set_put(&config->attention.local, i, every == 0 || (i + 1) % every != 0);
     }
+}
+
+weft_status weft_decoder_read_ungated_act(weft_network_config *config,
+                                          const weft_json_fields *json) {
+    const char *given = "relu2";
+    WEFT_TRY(weft_json_optional_string(&given, json, "hidden_act"));
+    config->layer.squares = strcmp(given, "relu2") == 0;
+    if (config->layer.squares) {
+        config->activation = WEFT_ACTIVATION_RELU;
+        return WEFT_OK;
+    }
+    return weft_field_activation(&config->activation, json, "hidden_act");
 }
 
 weft_status weft_decoder_read_real(float *value, double usual, double least,

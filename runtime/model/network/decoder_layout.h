@@ -20,7 +20,8 @@ extern const struct weft_head weft_causal_heads[];
 extern const struct weft_tensor_name weft_mamba_layer_names[];
 /** Frequencies of rotary positions, which old files have. */
 extern const char *const weft_decoder_unused[];
-extern const struct weft_rotary_fields weft_usual_rotary, weft_partial_rotary;
+/** All channels turn; a share of them, which the file names; that, and half where it names none. */
+extern const struct weft_rotary_fields weft_usual_rotary, weft_partial_rotary, weft_half_rotary;
 
 /* Rows of a list of names: the tensors of Llama, by what others have otherwise. */
 #define WEFT_LLAMA_ATTENTION_NAMES                                                \
@@ -36,6 +37,17 @@ extern const struct weft_rotary_fields weft_usual_rotary, weft_partial_rotary;
     {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.mlp.gate_proj")},     \
         {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.mlp.up_proj")}, { \
         WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.mlp.down_proj")    \
+    }
+/* Gates and values are of one tensor … */
+#define WEFT_PACKED_FEED_FORWARD_NAMES                                                            \
+    {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.mlp.gate_up_proj"), WEFT_PART(0, 2)},       \
+        {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.mlp.gate_up_proj"), WEFT_PART(1, 2)}, { \
+        WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.mlp.down_proj")                          \
+    }
+/* … or there are no gates. */
+#define WEFT_UNGATED_FEED_FORWARD_NAMES                                   \
+    {WEFT_NAMED("layers.#.feed_forward.in", "layers.#.mlp.up_proj")}, {   \
+        WEFT_NAMED("layers.#.feed_forward.out", "layers.#.mlp.down_proj") \
     }
 #define WEFT_EXPERT_ROW(number, their_name) \
     { WEFT_NAMED("layers.#.feed_forward.experts.l" #number, their_name) }
@@ -125,6 +137,10 @@ weft_status weft_decoder_read_window(weft_network_config *config, uint32_t usual
                                      const weft_json_fields *json);
 /** Puts layers from `first` on into attention.local, but every so many-th one, counted from 1; 0: all of them. */
 void weft_decoder_choose_local(weft_network_config *config, uint32_t first, uint32_t every);
+
+/** hidden_act of a feed-forward without a gate: also "relu2", the square of ReLU, which it is without the field. */
+weft_status weft_decoder_read_ungated_act(weft_network_config *config,
+                                          const weft_json_fields *json);
 
 /** A number, which the config of transformers may have as null or leave out. */
 weft_status weft_decoder_read_real(float *value, double usual, double least,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * OLMo 2: OLMo team, "2 OLMo 2 Furious", 2025, and OLMo 3. A norm is behind each part, not before it, and one is on all queries,
- * and one on all keys.
+ * and one on all keys. EXAONE 4.0 (LG AI Research, 2025) has norms of each query and key.
  */
 #include "core/try.h"
 #include "model/network/architecture.h"
@@ -36,6 +36,25 @@ static weft_status check_olmo3(weft_network_config *config, const struct weft_he
     return weft_layout_read_rotary(&config->attention.local_rotary, config, &local_rotary, json);
 }
 
+/* ---- EXAONE 4 ---- */
+
+/* With a window its layers alone have rotary positions. */
+static weft_status check_exaone4(weft_network_config *config, const struct weft_head *head,
+                                 const weft_json_fields *json) {
+    int64_t every = 4;
+    if (!weft_json_has(json, "layer_types")) { /* or the pattern may be a text */
+        WEFT_TRY(weft_json_optional_integer(&every, json, "sliding_window_pattern", 1, INT32_MAX));
+        weft_decoder_choose_local(config, 0, (uint32_t)every);
+    }
+    WEFT_TRY(weft_decoder_read_window(config, 4096, json));
+    for (uint32_t i = 0; i < config->layers; i++) {
+        weft_layer_set_put(&config->attention.unturned, i,
+                           config->attention.half_width > 0 &&
+                               !weft_layer_set_has(&config->attention.local, i));
+    }
+    return weft_decoder_check(config, head, json);
+}
+
 /* ---- families ---- */
 
 static const weft_network_config defaults = {WEFT_LLAMA_DEFAULTS_BUT_EPS, .norm_eps = 1e-5F,
@@ -56,3 +75,8 @@ const struct weft_model_family weft_family_olmo2 = {.model_type = "olmo2",
                                                     WEFT_DECODER_LAYOUT(&olmo2)};
 const struct weft_model_family weft_family_olmo3 = {.model_type = "olmo3",
                                                     WEFT_DECODER_LAYOUT(&olmo3)};
+
+static const weft_network_config exaone4_defaults = {
+    WEFT_LLAMA_DEFAULTS_BUT_EPS, .norm_eps = 1e-5F, .norm_position = WEFT_NORM_BEHIND,
+    .attention = {.kv_heads = 32, .head_norm = WEFT_HEAD_NORM_EACH}};
+WEFT_LLAMA_FAMILY(exaone4, "Exaone4", check_exaone4, exaone4_defaults, names, NULL)

@@ -31,12 +31,9 @@ static const weft_field phi_fields[] = {
     {WEFT_CUSTOM("qk_layernorm", weft_network_config, attention.head_norm, read_head_norm)}};
 static const weft_field_table phi_table = {phi_fields, sizeof phi_fields / sizeof phi_fields[0]};
 
-static const struct weft_rotary_fields phi_rotary = {WEFT_ROTARY_FIELDS_BUT_SHARE,
-                                                     .usual_share = 0.5, .partial = true};
-
 static weft_status check_phi(weft_network_config *config, const struct weft_head *head,
                              const weft_json_fields *json) {
-    WEFT_TRY(weft_decoder_check_with(config, head, &phi_rotary, json));
+    WEFT_TRY(weft_decoder_check_with(config, head, &weft_half_rotary, json));
     config->biases.head = head->task == WEFT_TASK_CAUSAL_LM || config->biases.head;
     return WEFT_OK;
 }
@@ -69,9 +66,7 @@ static const struct weft_tensor_name phi3_names[] = {
     {WEFT_NAMED("embeddings.tokens", "embed_tokens")},
     WEFT_PACKED_NAMES("layers.#.self_attn.qkv_proj"),
     {WEFT_NAMED("layers.#.mixer.output", "layers.#.self_attn.o_proj")},
-    {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.mlp.gate_up_proj"), WEFT_PART(0, 2)},
-    {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.mlp.gate_up_proj"), WEFT_PART(1, 2)},
-    {WEFT_NAMED("layers.#.feed_forward.l3", "layers.#.mlp.down_proj")},
+    WEFT_PACKED_FEED_FORWARD_NAMES,
     WEFT_LLAMA_NORM_NAMES,
     {.ours = NULL}};
 
