@@ -10,10 +10,10 @@ endif()
 # A case says something of an op at one size, and something of a kernel's code. The former is the same wherever the same kernels run, so every
 # case runs on the processor device, and for a change of shaders on one driver of each other kind of rows that the engine chooses: lavapipe with
 # 8 lanes, and SwiftShader, which is small. That is hours of a driver in software, so it is `./dev test cases`. The latter depends on the
-# compiler: these drivers run the cases that are marked quick in tests/data/cases.txt, which execute every kernel with each value of its
-# constants; where the same compiler has other lanes, another version or another queue, those that are marked kernels run. What an OpenCL
-# compiler reads, and what stands in place of each fma on a driver, is one text for all kernels: a few cases of many kinds of them (those
-# marked opencl) run there, and all kernels in `./dev test cases`.
+# compiler: lavapipe runs the cases that are marked quick in tests/data/cases.txt, which execute every kernel with each value of its constants,
+# and every other compiler, or the same one with other lanes or another queue, those that are marked kernels. Another version of one that has
+# run, what an OpenCL compiler reads, and what stands in place of each fma on a driver are one thing for all kernels: a few cases of many kinds
+# of them (those marked opencl) run there, and all kernels in `./dev test cases`.
 #
 # ./dev test has the quick ones on the processor device, and those that are marked kernels on one Vulkan driver and one OpenCL compiler. That
 # some such case executes each kernel is checked by compilers.lists, and that the cases marked quick do by verify.cases.
@@ -24,6 +24,7 @@ endif()
 set(weft_verify weft-cli verify --bits tests/data/bits)
 set(weft_kernel_list --list "${weft_lists}/kernels.txt")
 set(weft_quick_list --list "${weft_lists}/quick.txt")
+set(weft_some_list --list "${weft_lists}/opencl.txt")
 # Sanitizers see what the host does, which on the processor device is all but the kernels themselves; of threads, how workgroups are shared out.
 if(WEFT_SANITIZE)
     set(weft_sanitized_list ${weft_quick_list})
@@ -35,15 +36,6 @@ if(WEFT_SANITIZE)
     endif()
     return()
 endif()
-# The compiler for the processor writes the same instructions for Windows, but for the stack's, and drivers are Linux's own.
-set(weft_whole_list "")
-set(weft_driver_list ${weft_quick_list})
-set(weft_fused_list --list "${weft_lists}/fused.txt")
-if(WIN32)
-    set(weft_whole_list ${weft_quick_list})
-    set(weft_driver_list ${weft_kernel_list})
-    set(weft_fused_list ${weft_kernel_list})
-endif()
 set(weft_whole_drivers ${weft_one_driver})
 if("swiftshader" IN_LIST weft_drivers)
     list(APPEND weft_whole_drivers swiftshader)
@@ -53,14 +45,20 @@ set(weft_relatives ${weft_drivers} ${weft_processors})
 list(REMOVE_ITEM weft_relatives ${weft_whole_drivers} ${weft_whole_driver})
 weft_add_device_test(verify.cases DRIVERS ${weft_whole_drivers} QUICK NONE LABELS cases
     COMMAND ${weft_verify} --device all --check-list "${weft_lists}/quick.txt")
-weft_add_device_test(verify DRIVERS ${weft_whole_drivers} QUICK NONE LABELS verify
-    COMMAND ${weft_verify} --device all ${weft_driver_list})
+weft_add_device_test(verify ONE_DRIVER QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_quick_list})
 if(weft_processors) # its rows are others than those of the drivers that the lists are made of
-    weft_add_device_test(verify DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_whole_list})
+    weft_add_device_test(verify DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all)
 endif()
-if(weft_relatives)
-    weft_add_device_test(verify DRIVERS ${weft_relatives} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_kernel_list})
-endif()
+set(weft_others ${weft_relatives} ${weft_whole_drivers})
+list(REMOVE_ITEM weft_others ${weft_one_driver})
+foreach(driver IN LISTS weft_others)
+    if(driver STREQUAL "mesa-backports") # a newer lavapipe
+        weft_add_device_test(verify.cases.kernels DRIVERS ${driver} QUICK NONE LABELS cases COMMAND ${weft_verify} --device all ${weft_kernel_list})
+        weft_add_device_test(verify DRIVERS ${driver} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_some_list})
+    else()
+        weft_add_device_test(verify DRIVERS ${driver} QUICK NONE LABELS verify COMMAND ${weft_verify} --device all ${weft_kernel_list})
+    endif()
+endforeach()
 weft_add_device_test(verify.quick DRIVERS ${weft_whole_driver} LABELS verify short COMMAND ${weft_verify} --device all ${weft_quick_list})
 if(weft_processors)
     weft_add_device_test(verify.quick ONE_DRIVER LABELS verify short COMMAND ${weft_verify} --device all ${weft_kernel_list})
@@ -81,9 +79,7 @@ if(weft_vulkan11_drivers)
     # After that of lavapipe-8, which compiles the same kernels into the same cache.
     set_tests_properties(verify.vulkan-1.1 PROPERTIES COST 20)
 endif()
-# OpenCL drivers: a few cases, in ./dev test on one. Oclgrind interprets and checks each access, so each kernel runs there, and a
-# message of its own is a failure.
-set(weft_some_list --list "${weft_lists}/opencl.txt")
+# OpenCL drivers: a few cases, in ./dev test on one. Oclgrind interprets and checks each access: a message of its own is a failure.
 set(weft_opencl_compilers ${weft_opencl_drivers})
 list(REMOVE_ITEM weft_opencl_compilers opencl-oclgrind)
 if(weft_opencl_compilers)
@@ -94,8 +90,10 @@ if(weft_opencl_compilers)
 endif()
 if("opencl-oclgrind" IN_LIST weft_opencl_drivers)
     weft_add_device_test(verify DRIVERS opencl-oclgrind QUICK NONE LABELS verify
+        COMMAND ${weft_verify} --device all ${weft_some_list})
+    weft_add_device_test(verify.cases DRIVERS opencl-oclgrind QUICK NONE LABELS cases
         COMMAND ${weft_verify} --device all ${weft_kernel_list})
-    set_tests_properties(verify.opencl-oclgrind PROPERTIES FAIL_REGULAR_EXPRESSION "Invalid")
+    set_tests_properties(verify.opencl-oclgrind verify.cases.opencl-oclgrind PROPERTIES FAIL_REGULAR_EXPRESSION "Invalid")
 endif()
 weft_add_device_test(verify.cases.fast ONE_DRIVER QUICK NONE LABELS cases COMMAND weft-cli verify --math fast)
 weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast ${weft_kernel_list})
@@ -116,7 +114,7 @@ set_tests_properties(verify.evaluate.quick.${weft_one_driver} verify.fast.quick.
 # function.
 set(weft_verify_fused ${weft_verify} --math fused --device all)
 weft_add_device_test(verify.fused DRIVERS ${weft_whole_driver} QUICK NONE LABELS verify
-    COMMAND ${weft_verify_fused} ${weft_fused_list})
+    COMMAND ${weft_verify_fused} --list "${weft_lists}/fused.txt")
 weft_add_device_test(verify.cases.fused.constants ONE_DRIVER QUICK NONE LABELS cases COMMAND ${weft_verify_fused} ${weft_quick_list})
 weft_add_device_test(verify.fused.kernels ONE_DRIVER QUICK NONE LABELS verify COMMAND ${weft_verify_fused} ${weft_kernel_list})
 if(weft_relatives)
@@ -161,8 +159,9 @@ endif()
 # drivers long: one driver runs all of it, the others N examples, evenly spread, whose hash that is. ./dev test runs the models on
 # the processor device, where it is built, and of such a set that part.
 #
-# Every model runs on the processor device and on one driver. On others a model executes kernels that `weft verify` holds to their bits
-# there; what is left is that they come together, which two show that have little in common: transforms, and attention.
+# Every model runs on the processor device. On drivers a model executes kernels that `weft verify` holds to their bits there; what is left is
+# that they come together, which two show that have little in common: transforms, and attention. ./dev test cases has them on every driver,
+# and all others on one.
 set(weft_models_everywhere langid text-fmmformer)
 set(weft_models api/examples/models)
 file(GLOB weft_configs CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${weft_models}"
@@ -181,7 +180,11 @@ function(weft_add_model_test name folder part data)
         set(some ${evaluate} --examples ${CMAKE_MATCH_1} --bits "${folder}/${part}")
         list(APPEND fused --examples ${CMAKE_MATCH_1})
     endif()
-    weft_add_device_test("eval.${name}" ONE_DRIVER QUICK ${weft_whole_driver} LABELS eval COMMAND ${whole})
+    set(on_driver "")
+    if(weft_processors AND NOT name IN_LIST weft_models_everywhere)
+        set(on_driver cases)
+    endif()
+    weft_add_device_test("eval.${name}" ONE_DRIVER QUICK ${weft_whole_driver} LABELS eval ${on_driver} COMMAND ${whole})
     set(others ${weft_whole_driver})
     if(name IN_LIST weft_models_everywhere)
         list(APPEND others ${weft_model_relatives})
@@ -213,7 +216,7 @@ foreach(config IN LISTS weft_configs)
     foreach(expected IN LISTS lengths)
         string(REGEX MATCH "[0-9]+" length "${expected}")
         string(REGEX REPLACE "[0-9]*-.*" "${length}" task "${name}")
-        weft_add_device_test("eval.${name}.${length}" ONE_DRIVER QUICK NONE LABELS eval
+        weft_add_device_test("eval.${name}.${length}" ONE_DRIVER QUICK NONE LABELS eval cases
             COMMAND weft-cli eval "${folder}" "api/examples/data/${task}.npz"
                     --expect "${folder}/${expected}")
     endforeach()

@@ -22,13 +22,15 @@ endif()
 foreach(state IN LISTS weft_float_states)
     set(quick QUICK NONE) # each compiles its kernels anew
     set(drivers ONE_DRIVER)
+    set(cases ${weft_some_list})
     if(state STREQUAL trap)
         set(quick "")
+        set(cases ${weft_kernel_list})
     endif()
     if(weft_processors AND NOT state STREQUAL upward)
         set(drivers DRIVERS processor-8)
     endif()
     weft_add_device_test(floats.${state} ${drivers} ${quick} LABELS verify
         COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FLOATS=${state} $<TARGET_FILE:weft-floats>
-                verify --bits tests/data/bits --no-cache ${weft_kernel_list})
+                verify --bits tests/data/bits --no-cache ${cases})
 endforeach()

@@ -17,4 +17,4 @@ function(weft_add_hostile_test test count processor)
 endfunction()
 
 weft_add_hostile_test(hostile 50 10 short)
-weft_add_hostile_test(hostile.many 1000 20 long)
+weft_add_hostile_test(hostile.many 300 20 long)

@@ -39,13 +39,16 @@ endif()
 list(JOIN weft_other_llvms ", " text)
 message(STATUS "Kernels are compiled by LLVM ${text}, too, for tests")
 
-# Each kernel in both modes and at each width, and all cases in `./dev test cases`; in ./dev test a few, by the newest.
+# Each kernel in both modes, and for a change of shaders at each width and all cases (`./dev test cases`); in ./dev test a few, by the newest.
 list(GET weft_other_llvms 0 weft_newest_llvm)
+set(weft_other_widths ${weft_processors})
+list(REMOVE_ITEM weft_other_widths processor-8)
 foreach(version IN LISTS weft_other_llvms)
     set(verify "${CMAKE_COMMAND}" -E env WEFT_LLVM=${version} $<TARGET_FILE:weft-cli> verify --bits tests/data/bits --device all)
     weft_add_device_test(verify.cases.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS cases COMMAND ${verify})
     weft_add_device_test(verify.cases.fused.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS cases COMMAND ${verify} --math fused)
-    weft_add_device_test(verify.llvm-${version} DRIVERS ${weft_processors} QUICK NONE LABELS verify COMMAND ${verify} ${weft_kernel_list})
+    weft_add_device_test(verify.cases.llvm-${version} DRIVERS ${weft_other_widths} QUICK NONE LABELS cases COMMAND ${verify} ${weft_kernel_list})
+    weft_add_device_test(verify.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS verify COMMAND ${verify} ${weft_kernel_list})
     weft_add_device_test(verify.fused.llvm-${version} DRIVERS processor-8 QUICK NONE LABELS verify
         COMMAND ${verify} --math fused ${weft_kernel_list})
     foreach(name IN LISTS weft_llvm_tests)

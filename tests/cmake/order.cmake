@@ -34,24 +34,25 @@ set(weft_costs
     unit.limits 10
     cli.eval_tasks 10)
 
-# What ./dev test all leaves to ./dev test cases, since in hours of a processor it found nothing that others had not: SwiftShader and Oclgrind,
-# where each of thousands of kernels is compiled for a second, or each access is checked; other widths of lavapipe; the kinds of lies of which
-# `weft verify` is told as well; what else than the list of products subnormals are in; and builds as other projects make them: the packages'
-# tests in ./dev test build small ones, `all` builds the preset asan itself, and `./dev release --twice` makes what packaging.reproduce does.
-set(weft_cases_tests model.decoder.swiftshader model.fnet.swiftshader model.model_goldens.swiftshader model.state.swiftshader
-    unit.groups.swiftshader unit.variants.swiftshader unit.variants.mesa-backports unit.variants.lavapipe-4 unit.variants.lavapipe-16
-    unit.plan.opencl-oclgrind unit.cancel.opencl-oclgrind unit.threads.opencl-oclgrind unit.groups.opencl-oclgrind
-    eval.langid.swiftshader eval.text-fmmformer.swiftshader unit.float_state.swiftshader unit.plan.swiftshader unit.frames.swiftshader
-    unit.lengths.swiftshader model.lengths.swiftshader model.speech.swiftshader unit.cancel.swiftshader unit.concurrent_bindings.swiftshader
-    unit.submit_with.swiftshader unit.decode.swiftshader unit.allocator.swiftshader lying.certify.contraction lying.certify.warm
-    rules.subnormals.lavapipe-8 packaging.reproduce packaging.preset-asan packaging.preset-fetched packaging.preset-small
-    packaging.preset-shared packaging.parent-whole packaging.vcpkg packaging.add_subdirectory)
+# What ./dev test all leaves to ./dev test cases. First, what a second compiler behind a back end that a first one has could find: that is in
+# kernels alone, of which `weft verify` executes each there; whole models and the tests of devices are for after a change of shaders.
+set(weft_second_drivers "swiftshader|mesa-backports|lavapipe-4|lavapipe-16|opencl-intel|opencl-oclgrind|opencl-rusticl")
+# Then what in hours of a processor has found nothing that others had not: many kernels by hand on a driver where `weft verify` has each
+# constant of each; the kinds of lies of which `weft verify` is told as well; what else than the list of products subnormals are in; machine
+# code of the GPUs between; and builds as other projects make them: the packages' tests in ./dev test build small ones, `all` builds the preset
+# asan itself, and `./dev release --twice` makes what packaging.reproduce does.
+set(weft_cases_tests unit.variants.lavapipe-8 unit.groups.vulkan-1.1-fences unit.faults.more.lavapipe-8 unit.plan.opencl-pocl
+    gfx.kernels.gfx906 gfx.fused.gfx1030 gfx.fused.gfx906 gfx.radv.kernels.radv-gfx906 gfx.radv.kernels.radv-gfx1030
+    gfx.radv.fused.radv-gfx906 gfx.radv.fused.radv-gfx1030 compilers.amd-navi21 compilers.amd-vega10
+    lying.certify.contraction lying.certify.warm lying.certify.shared lying.certify.order rules.subnormals.lavapipe-8
+    packaging.reproduce packaging.preset-asan packaging.preset-fetched packaging.preset-small packaging.preset-shared
+    packaging.parent-whole packaging.vcpkg packaging.add_subdirectory)
 # A driver that compiles, ten times slower: what the host does for it is seen with others, and in unit.opencl. And what many numbers are, by
 # code that others run with a few: sanitizers find nothing in numbers.
 if(WEFT_SANITIZE)
-    list(APPEND weft_cases_tests unit.plan.opencl-pocl unit.groups.opencl-pocl unit.cancel.opencl-pocl unit.host_bits
+    list(APPEND weft_cases_tests unit.groups.opencl-pocl unit.cancel.opencl-pocl unit.host_bits unit.math unit.fft_lengths
         unit.feature_estimates unit.groups.lavapipe-8 unit.lengths.lavapipe-8 unit.single_rows.lavapipe-8 unit.toeplitz.lavapipe-8
-        unit.float_state.lavapipe-8 unit.float_state.processor-8)
+        unit.decode.lavapipe-8 unit.plan.lavapipe-8 unit.float_state.lavapipe-8 unit.float_state.processor-8)
 endif()
 
 foreach(test IN LISTS weft_costs weft_cases_tests)
@@ -89,8 +90,9 @@ foreach(test IN LISTS weft_tests)
     set_tests_properties("${test}" PROPERTIES TIMEOUT ${limit} COST "${cost}")
 endforeach()
 
-foreach(test IN LISTS weft_cases_tests)
-    if("${test}" IN_LIST weft_tests)
+foreach(test IN LISTS weft_tests)
+    get_property(labels TEST "${test}" PROPERTY LABELS)
+    if(test IN_LIST weft_cases_tests OR (test MATCHES "\\.(${weft_second_drivers})$" AND NOT labels MATCHES "verify|rules|example"))
         set_property(TEST "${test}" APPEND PROPERTY LABELS cases)
     endif()
 endforeach()

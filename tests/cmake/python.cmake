@@ -2,7 +2,7 @@
 #
 # The Python package's tests, api/python/tests: pytest, a ctest test for each file. Where the processor is a device they run
 # on it, without any driver, or else on one driver. `# weft-test: long` in the first lines of a file keeps it out of ./dev test:
-# what needs PyTorch, which ./dev test all installs, and what takes long. Models whole, on one Vulkan driver and for ./dev test cases on each.
+# what needs PyTorch, which ./dev test all installs, and what takes long; `# weft-test: cases` leaves it to ./dev test cases. Models whole, on one Vulkan driver and for ./dev test cases on each.
 # PyTorch has one thread: two that wait for each other beside other tests took eleven times as long.
 
 if(NOT WEFT_BUILD_PYTHON OR WEFT_SANITIZE)
@@ -30,8 +30,11 @@ foreach(source IN LISTS sources)
     string(REGEX REPLACE "^test_" "" short "${stem}")
     file(STRINGS "${source}" head LIMIT_COUNT 3)
     set(labels "")
-    if(head MATCHES "# weft-test: long")
+    if(head MATCHES "# weft-test: (long|cases)")
         set(labels long)
+        if(CMAKE_MATCH_1 STREQUAL "cases")
+            list(APPEND labels cases)
+        endif()
     endif()
     weft_add_python_test("python.${short}" "${source}" LABELS ${labels})
     file(STRINGS "${source}" several REGEX "vulkan_settings\\(.*,.*\\)" LIMIT_COUNT 1)

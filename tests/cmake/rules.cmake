@@ -96,7 +96,7 @@ weft_add_rule_test(fused.split weft-rules fused matmul/a,b/unit/m=33 3
                    "cannot be used with fused math: fma.a, b, c. with .*rounded once" "-DMORE=--math=fused")
 
 # As they would for compilers that want short blocks, and branches that look different: their passes change no bit.
-weft_add_rule_test(blocks weft-rules whole-blocks,equal-branches fourier/ 0 "${weft_passes}")
+weft_add_rule_test(blocks weft-rules whole-blocks,equal-branches fourier/fft/ 0 "${weft_passes}")
 
 # OpenCL's compilers, whose text lacks what keeps two of them from being wrong: the probe sees it, and takes their way without optimization, which
 # is right. Contracted text it refuses.

@@ -2,7 +2,7 @@
 #
 # The tests of a build for Windows, which Wine runs on this machine's Vulkan drivers and, by way of a DLL that leads to this
 # machine's libLLVM, on the processor device: the programs of tests/unit, tests/model and tests/windows, but for those that say
-# `weft-test: posix`, and all cases of `weft verify`. What is said of Linux alone (pages, packages, the command as a shell sees it,
+# `weft-test: posix`, and the cases of `weft verify` that execute every kernel. What is said of Linux alone (pages, packages, the command as a shell sees it,
 # validation, sanitizers) is not said twice. A display must be there, such as Xvfb's, or Wine has no Vulkan.
 
 find_program(WEFT_WINE wine64 PATHS /usr/lib/wine NO_CMAKE_FIND_ROOT_PATH)
@@ -67,8 +67,9 @@ endif()
 
 if(WEFT_BUILD_CLI)
     set_target_properties(weft-cli PROPERTIES CROSSCOMPILING_EMULATOR "${CMAKE_CROSSCOMPILING_EMULATOR}")
+    include(cmake/cases.cmake)
     weft_add_device_test(verify DRIVERS ${weft_vulkan_drivers} LABELS verify
-        COMMAND weft-cli verify --bits tests/data/bits --device all)
+        COMMAND weft-cli verify --bits tests/data/bits --device all --list "${weft_lists}/kernels.txt")
     weft_add_host_test(command.utf8 LABELS cli
         COMMAND "${CMAKE_COMMAND}" "-DCOMMAND=${CMAKE_CROSSCOMPILING_EMULATOR};$<TARGET_FILE:weft-cli>"
                 "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}" -P tests/windows/command.cmake)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# weft-test: long
+# weft-test: cases
 """
 Decoders with gated states at sizes that are published, with random weights: logits and greedy texts of float64, and the bits of
 whole texts, cut ones, and ones that go on from a file.
