@@ -98,6 +98,7 @@ static const struct row gate[] = {MATRIX("blk.0.ffn_gate"), LAST};
 static const struct row behind[] = {MATRIX("blk.0.ffn_gate"), VECTOR("output_norm.weight"), LAST};
 static const struct row behind_norms[] = {VECTOR("blk.0.post_attention_norm.weight"),
                                           VECTOR("blk.0.post_ffw_norm.weight"), LAST};
+static const struct row norm_behind[] = {VECTOR("blk.0.post_attention_norm.weight"), LAST};
 static const struct row biases[] = {VECTOR("blk.0.attn_q.bias"), VECTOR("blk.0.attn_k.bias"),
                                     VECTOR("blk.0.attn_v.bias"), LAST};
 static const struct row output_bias[] = {VECTOR("blk.0.attn_output.bias"), LAST};
@@ -115,6 +116,11 @@ static const struct row whole_norms[] = {VECTOR("blk.0.attn_q_norm.weight"),
 static const struct row head[] = {MATRIX("output"), VECTOR("output.bias"), LAST};
 static const struct row packed[] = {
     MATRIX("token_embd"),        {"blk.0.attn_qkv.weight", 96, 32, 0},
+    MATRIX("blk.0.attn_output"), {"blk.0.ffn_up.weight", 64, 32, 0},
+    MATRIX("blk.0.ffn_down"),    LAST};
+static const struct row half_packed[] = {
+    MATRIX("token_embd"),        MATRIX("blk.0.attn_q"),
+    MATRIX("blk.0.attn_k"),      MATRIX("blk.0.attn_v"),
     MATRIX("blk.0.attn_output"), {"blk.0.ffn_up.weight", 64, 32, 0},
     MATRIX("blk.0.ffn_down"),    LAST};
 static const struct row gpt2[] = {MATRIX("token_embd"),
@@ -163,6 +169,12 @@ static const struct architecture architectures[] = {
     {"phi3", {packed, norms}, true, false},
     {"granite", {attention, gated}, true, false},
     {"smollm3", {attention, gated}, true, false},
+    {"arcee", {attention, norms}, true, false},
+    {"seed_oss", {attention, front, norm_behind, gate}, true, false},
+    {"ernie4_5", {attention, gated}, true, false},
+    {"exaone4", {attention, behind, behind_norms, head_norms}, true, false},
+    {"glm4", {half_packed, norms, behind_norms}, true, false},
+    {"nemotron", {attention, norms, norm_biases}, false, false},
     {"olmo2", {attention, behind, behind_norms, whole_norms}, true, false},
     {"command-r", {attention, front, gate}, false, false},
     {"cohere2", {attention, front, gate}, false, false},

@@ -12,9 +12,9 @@ import torch
 # By model_type; those that are not here have the name of their model_type.
 ARCHITECTURES = {"gemma3_text": "gemma3", "phi": "phi2", "cohere": "command-r", "nomic_bert": "nomic-bert",
                  "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe"}
-IN_TURN = ("llama", "granite", "smollm3", "mixtral", "granitemoe")  # whose queries and keys lie in turn
-LESS_ONE = ("gemma", "gemma2", "gemma3_text")
-NORMS_OF_LAYERS = {"starcoder2": "norm_epsilon", "gpt2": "layer_norm_epsilon",
+IN_TURN = ("llama", "granite", "smollm3", "arcee", "mixtral", "granitemoe")  # whose queries and keys lie in turn
+LESS_ONE = ("gemma", "gemma2", "gemma3_text", "nemotron")
+NORMS_OF_LAYERS = {"starcoder2": "norm_epsilon", "gpt2": "layer_norm_epsilon", "nemotron": "norm_eps",
                    **dict.fromkeys(("cohere", "cohere2", "phi", "stablelm", "bert", "nomic_bert"), "layer_norm_eps")}
 ENCODERS = ("bert", "nomic_bert")
 TYPE = gguf.GGMLQuantizationType

@@ -67,6 +67,15 @@ CASES = (
     ("GraniteForCausalLM", decoder(attention_multiplier=0.3, embedding_multiplier=12.0, residual_multiplier=0.22,
                                    logits_scaling=8.0), TYPE.Q5_1),
     ("SmolLM3ForCausalLM", decoder(num_hidden_layers=5), TYPE.Q8_0), ("Olmo2ForCausalLM", decoder(), TYPE.BF16),
+    ("ArceeForCausalLM", decoder(), TYPE.Q8_0), ("ArceeForCausalLM", decoder(attention_bias=True, mlp_bias=True), TYPE.F32),
+    ("SeedOssForCausalLM", decoder(head_dim=32), TYPE.Q4_0),
+    ("SeedOssForCausalLM", decoder(attention_bias=False, attention_out_bias=True), TYPE.F32),
+    ("Ernie4_5ForCausalLM", decoder(), TYPE.Q8_0), ("Ernie4_5ForCausalLM", decoder(use_bias=True, head_dim=16), TYPE.F16),
+    ("Exaone4ForCausalLM", decoder(sliding_window=None, layer_types=["full_attention"] * 2), TYPE.Q4_0),
+    ("Glm4ForCausalLM", decoder(head_dim=32, eos_token_id=[]), TYPE.Q8_0),
+    ("Glm4ForCausalLM", decoder(head_dim=16, attention_bias=False, eos_token_id=[]), TYPE.F32),
+    ("NemotronForCausalLM", decoder(), TYPE.Q8_0),
+    ("NemotronForCausalLM", decoder(attention_bias=True, mlp_bias=True, head_dim=32), TYPE.BF16),
     ("CohereForCausalLM", decoder(), TYPE.Q4_0),
     ("Cohere2ForCausalLM", decoder(num_hidden_layers=5, sliding_window=5), TYPE.F32),
     ("StableLmForCausalLM", decoder(use_qkv_bias=True), TYPE.Q8_0),
@@ -151,8 +160,11 @@ TOKENIZERS = {
                                                     "mask_token_id": 3})}
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
 DIGITS = {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True}, BYTE_LEVEL]}
+WORDS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+"
+GLM = WORDS + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+SEED = WORDS + r"|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+"
 TEXTS = ("Hello, 12345 world's  end\n\n it'll\tgo", "naïve CAFÉ Straße", "нить и ткань: 織物と糸。", "a<s>b </s> c", " x",
-         "I'M 3.14 HTTPServer")
+         "I'M 3.14 HTTPServer", "if (a[0] != b) {\n\treturn 2026;\n}\n")
 
 
 def tokenizer_of(name, document=None):
@@ -182,8 +194,16 @@ def test_texts_are_cut_as_by_the_folder(tmp_path, device, name):
     assert tried >= 8
 
 
+def split_by(pattern):
+    return {"type": "Sequence", "pretokenizers": [
+        {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
+        {**BYTE_LEVEL, "use_regex": False}]}
+
+
 @pytest.mark.parametrize(("pre", "normalizer", "cut"), (
-    ("gpt-2", None, BYTE_LEVEL), ("smollm", None, DIGITS), ("command-r", {"type": "NFC"}, DIGITS)))
+    ("gpt-2", None, BYTE_LEVEL), ("exaone4", None, BYTE_LEVEL), ("chatglm-bpe", None, split_by(GLM)),
+    ("glm4", None, split_by(GLM)), ("seed-coder", None, split_by(SEED)), ("smollm", None, DIGITS),
+    ("command-r", {"type": "NFC"}, DIGITS)))
 def test_pre_tokenizers(tmp_path, device, pre, normalizer, cut):
     """Against the package tokenizers with the steps of the models' own files."""
     document = gguf_files.load(JSON / "byte_level.json")

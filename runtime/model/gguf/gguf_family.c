@@ -92,6 +92,9 @@ static const struct weft_gguf_key stablelm_keys[] = {
 static const struct weft_gguf_key starcoder2_keys[] = {
     DECODER, REAL("attention.layer_norm_epsilon", "norm_epsilon"), END};
 
+static const struct weft_gguf_key nemotron_keys[] = {
+    DECODER, REAL("attention.layer_norm_epsilon", "norm_eps"), END};
+
 static const struct weft_gguf_key lfm2_keys[] = {
     DECODER_OF_LAYERS, READ("attention.head_count_kv"), /* 0 in layers of filters */
     REAL("attention.layer_norm_rms_epsilon", "norm_eps"),
@@ -161,6 +164,10 @@ static const struct weft_gguf_key nomic_keys[] = {
     {.theirs = "blk.#.ffn_gate", .ours = MLP "gate_proj"},   \
         {.theirs = "blk.#.ffn_up", .ours = MLP "up_proj"}, { \
         .theirs = "blk.#.ffn_down", .ours = MLP "down_proj"  \
+    }
+#define UNGATED_NAMES                                       \
+    {.theirs = "blk.#.ffn_up", .ours = MLP "up_proj"}, {    \
+        .theirs = "blk.#.ffn_down", .ours = MLP "down_proj" \
     }
 /* In front of each part. */
 #define NORM_NAMES(change)                                                    \
@@ -248,6 +255,30 @@ static const struct weft_gguf_name olmo2_names[] = {EMBEDDING_NAMES,
                                                     NORM_BEHIND_NAMES(WEFT_GGUF_SAME),
                                                     HEAD_NORM_NAMES(WEFT_GGUF_SAME),
                                                     LAST};
+static const struct weft_gguf_name arcee_names[] = {
+    EMBEDDING_NAMES, QUERY_NAMES_IN_TURN,        VALUE_NAMES,
+    UNGATED_NAMES,   NORM_NAMES(WEFT_GGUF_SAME), LAST};
+static const struct weft_gguf_name nemotron_names[] = {
+    EMBEDDING_NAMES, QUERY_NAMES, VALUE_NAMES, UNGATED_NAMES, NORM_NAMES(WEFT_GGUF_LESS_ONE), LAST};
+static const struct weft_gguf_name seed_oss_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES,
+    VALUE_NAMES,
+    GATED_NAMES,
+    {.theirs = "output_norm", .ours = "model.norm"},
+    {.theirs = "blk.#.attn_norm", .ours = "model.layers.#.input_layernorm"},
+    {.theirs = "blk.#.post_attention_norm", .ours = "model.layers.#.post_attention_layernorm"},
+    LAST};
+static const struct weft_gguf_name glm4_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES,
+    VALUE_NAMES,
+    NORM_NAMES(WEFT_GGUF_SAME),
+    {.theirs = "blk.#.post_attention_norm", .ours = "model.layers.#.post_self_attn_layernorm"},
+    {.theirs = "blk.#.post_ffw_norm", .ours = "model.layers.#.post_mlp_layernorm"},
+    {.theirs = "blk.#.ffn_up", .ours = MLP "gate_up_proj"},
+    {.theirs = "blk.#.ffn_down", .ours = MLP "down_proj"},
+    LAST};
 static const struct weft_gguf_name starcoder2_names[] = {
     EMBEDDING_NAMES,
     QUERY_NAMES,
@@ -379,6 +410,18 @@ static const struct weft_gguf_family families[] = {
      .add = weft_gguf_add_llama},
     {FAMILY("smollm3", "smollm3", "SmolLM3"), .keys = llama_keys, .names = llama_names,
      .add = weft_gguf_add_llama},
+    {FAMILY("arcee", "arcee", "Arcee"), .keys = llama_keys, .names = arcee_names,
+     .add = weft_gguf_add_llama},
+    {FAMILY("seed_oss", "seed_oss", "SeedOss"), .keys = llama_keys, .names = seed_oss_names,
+     .add = weft_gguf_add_seed_oss},
+    {FAMILY("ernie4_5", "ernie4_5", "Ernie4_5"), .keys = llama_keys, .names = qwen_names,
+     .add = weft_gguf_add_starcoder2},
+    {FAMILY("exaone4", "exaone4", "Exaone4"), .keys = llama_keys, .names = olmo2_names,
+     .add = weft_gguf_add_exaone4},
+    {FAMILY("glm4", "glm4", "Glm4"), .partial = true, .keys = llama_keys, .names = glm4_names,
+     .add = weft_gguf_add_llama},
+    {FAMILY("nemotron", "nemotron", "Nemotron"), .partial = true, .keys = nemotron_keys,
+     .names = nemotron_names, .add = weft_gguf_add_llama},
     {FAMILY("olmo2", "olmo2", "Olmo2"), .keys = llama_keys, .names = olmo2_names,
      .add = weft_gguf_add_qwen},
     {FAMILY("command-r", "cohere", "Cohere"), .keys = cohere_keys, .names = qwen_names,
@@ -424,7 +467,7 @@ static const struct weft_gguf_family families[] = {
 };
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
-#define EXPECTED_SIZE 320
+#define EXPECTED_SIZE 384
 
 static bool is_listed(size_t index) {
     bool is = false;

@@ -73,6 +73,8 @@ weft_status weft_gguf_family_of(const struct weft_gguf_family **family, const we
 weft_status weft_gguf_add_llama(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_qwen(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_qwen3moe(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_seed_oss(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_exaone4(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_starcoder2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_stablelm(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_cohere2(const struct weft_gguf_reading *reading);

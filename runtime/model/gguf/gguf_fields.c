@@ -145,7 +145,18 @@ weft_status weft_gguf_add_qwen3moe(const struct weft_gguf_reading *reading) {
 weft_status weft_gguf_add_llama(const struct weft_gguf_reading *reading) {
     WEFT_TRY(weft_gguf_add_qwen(reading));
     WEFT_TRY(set_has(reading, "attention_bias", "blk.0.attn_q.bias"));
-    return set_has(reading, "mlp_bias", "blk.0.ffn_gate.bias");
+    return set_has(reading, "mlp_bias", "blk.0.ffn_up.bias");
+}
+
+weft_status weft_gguf_add_seed_oss(const struct weft_gguf_reading *reading) {
+    WEFT_TRY(weft_gguf_add_llama(reading));
+    return set_has(reading, "attention_out_bias", "blk.0.attn_output.bias");
+}
+
+/* A window that changes nothing is none: with one, other layers would have no positions. */
+weft_status weft_gguf_add_exaone4(const struct weft_gguf_reading *reading) {
+    WEFT_TRY(weft_gguf_set(reading, "sliding_window", json_null()));
+    return weft_gguf_add_qwen(reading);
 }
 
 weft_status weft_gguf_add_starcoder2(const struct weft_gguf_reading *reading) {

@@ -63,15 +63,22 @@ static const char marks_too[] =
     CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}"
                  "| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
+static const char seed[] =
+    WORDS "|\\p{N}{1}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+
 static const struct weft_gguf_pre rows[] = {
     {.name = "gpt-2"},
     {.name = "phi-2"},
+    {.name = "exaone4"},
     {.name = "olmo", .composed = true},
     {.name = "mpt", .composed = true},
     {.name = "llama-bpe", .patterns = {three_digits}, .whole = true, .begins = true},
     {.name = "llama-v3", .patterns = {three_digits}, .whole = true, .begins = true},
     {.name = "llama3", .patterns = {three_digits}, .whole = true, .begins = true},
     {.name = "lfm2", .patterns = {three_digits}, .whole = true, .begins = true},
+    {.name = "chatglm-bpe", .patterns = {three_digits}},
+    {.name = "glm4", .patterns = {three_digits}},
+    {.name = "seed-coder", .patterns = {seed}},
     {.name = "dbrx", .patterns = {three_digits}},
     {.name = "smaug-bpe", .patterns = {three_digits}},
     {.name = "qwen2", .patterns = {one_digit}, .composed = true},
@@ -90,7 +97,8 @@ static const struct weft_gguf_pre rows[] = {
 };
 
 const char weft_gguf_pre_list[] =
-    "gpt-2, phi-2, olmo, mpt, llama-bpe, llama-v3, llama3, lfm2, dbrx, smaug-bpe, qwen2, "
+    "gpt-2, phi-2, exaone4, olmo, mpt, llama-bpe, llama-v3, llama3, lfm2, chatglm-bpe, glm4, "
+    "seed-coder, dbrx, smaug-bpe, qwen2, "
     "deepseek-r1-qwen, stablelm2, qwen35, tekken, gpt-4o, starcoder, refact, smollm, "
     "command-r, deepseek-llm, deepseek-coder or deepseek-v3";
 

@@ -237,8 +237,8 @@ static weft_status set_change(struct entry *entry, const weft_gguf *file,
     if (change != WEFT_GGUF_LESS_ONE) {
         return change == WEFT_GGUF_SAME ? WEFT_OK : set_order(entry, file, family, change);
     }
-    entry->less_one = true;
-    return entry->tensor->format->as == WEFT_SAFETENSORS_F32
+    entry->less_one = weft_ends_with(entry->name, ".weight");
+    return !entry->less_one || entry->tensor->format->as == WEFT_SAFETENSORS_F32
                ? WEFT_OK
                : weft_fail(weft_gguf_host(file), WEFT_UNSUPPORTED,
                            "%s: tensor \"%s\": expected F32, as a norm's weights are, found %s",
