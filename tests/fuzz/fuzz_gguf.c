@@ -25,7 +25,7 @@ struct row {
 /* What a file of an architecture has, in lists of tensors that a null name ends. */
 struct architecture {
     const char *name;
-    const struct row *rows[4];
+    const struct row *rows[5];
     bool rms;
     bool experts; /* of which it has EXPERTS */
 };
@@ -74,16 +74,9 @@ static const struct row attention[] = {MATRIX("token_embd"),        MATRIX("blk.
                                        MATRIX("blk.0.attn_k"),      MATRIX("blk.0.attn_v"),
                                        MATRIX("blk.0.attn_output"), MATRIX("blk.0.ffn_up"),
                                        MATRIX("blk.0.ffn_down"),    LAST};
-static const struct row mixing[] = {MATRIX("token_embd"),
-                                    MATRIX("blk.0.attn_q"),
-                                    MATRIX("blk.0.attn_k"),
-                                    MATRIX("blk.0.attn_v"),
-                                    MATRIX("blk.0.attn_output"),
-                                    {"blk.0.ffn_gate_inp.weight", EXPERTS, 32, 0},
-                                    MATRICES("blk.0.ffn_gate_exps"),
-                                    MATRICES("blk.0.ffn_up_exps"),
-                                    MATRICES("blk.0.ffn_down_exps"),
-                                    LAST};
+static const struct row mixing[] = {MATRIX("token_embd"),        MATRIX("blk.0.attn_q"),
+                                    MATRIX("blk.0.attn_k"),      MATRIX("blk.0.attn_v"),
+                                    MATRIX("blk.0.attn_output"), LAST};
 static const struct row shared[] = {VECTOR("blk.0.ffn_gate_inp_shexp.weight"),
                                     MATRIX("blk.0.ffn_gate_shexp"), MATRIX("blk.0.ffn_up_shexp"),
                                     MATRIX("blk.0.ffn_down_shexp"), LAST};
@@ -123,6 +116,24 @@ static const struct row half_packed[] = {
     MATRIX("blk.0.attn_k"),      MATRIX("blk.0.attn_v"),
     MATRIX("blk.0.attn_output"), {"blk.0.ffn_up.weight", 64, 32, 0},
     MATRIX("blk.0.ffn_down"),    LAST};
+static const struct row delta_net[] = {MATRIX("token_embd"),
+                                       {"blk.0.attn_qkv.weight", 96, 32, 0},
+                                       MATRIX("blk.0.attn_gate"),
+                                       {"blk.0.ssm_beta.weight", 2, 32, 0},
+                                       {"blk.0.ssm_alpha.weight", 2, 32, 0},
+                                       MATRIX("blk.0.ssm_out"),
+                                       {"blk.0.ssm_norm.weight", 16, 0, 0},
+                                       {"blk.0.ssm_conv1d.weight", 96, 4, 0},
+                                       {"blk.0.ssm_a", 2, 0, 0},
+                                       {"blk.0.ssm_dt.bias", 2, 0, 0},
+                                       LAST};
+static const struct row experts[] = {{"blk.0.ffn_gate_inp.weight", EXPERTS, 32, 0},
+                                     MATRICES("blk.0.ffn_gate_exps"),
+                                     MATRICES("blk.0.ffn_up_exps"),
+                                     MATRICES("blk.0.ffn_down_exps"),
+                                     LAST};
+static const struct row maps[] = {MATRIX("blk.0.ffn_gate"), MATRIX("blk.0.ffn_up"),
+                                  MATRIX("blk.0.ffn_down"), LAST};
 static const struct row gpt2[] = {MATRIX("token_embd"),
                                   {"position_embd.weight", 16, 32, 0},
                                   {"blk.0.attn_qkv.weight", 96, 32, 0},
@@ -154,11 +165,13 @@ static const struct row nomic[] = {MATRIX("token_embd"),
 
 static const struct architecture architectures[] = {
     {"llama", {attention, gated}, true, false},
-    {"llama", {mixing, norms}, true, true},
-    {"granitemoe", {mixing, norms}, true, true},
-    {"olmoe", {mixing, norms, whole_norms}, true, true},
-    {"qwen2moe", {mixing, norms, shared}, true, true},
-    {"qwen3moe", {mixing, norms, head_norms}, true, true},
+    {"llama", {mixing, experts, norms}, true, true},
+    {"granitemoe", {mixing, experts, norms}, true, true},
+    {"olmoe", {mixing, experts, norms, whole_norms}, true, true},
+    {"qwen2moe", {mixing, experts, norms, shared}, true, true},
+    {"qwen3moe", {mixing, experts, norms, head_norms}, true, true},
+    {"qwen35", {delta_net, front, norm_behind, maps}, true, false},
+    {"qwen35moe", {delta_net, front, norm_behind, experts, shared}, true, true},
     {"qwen2", {attention, gated, biases}, true, false},
     {"qwen3", {attention, gated, head_norms}, true, false},
     {"gemma", {attention, gated}, true, false},
@@ -242,6 +255,10 @@ static void put_numbers(struct choices *choices) {
                                          {"block_count", 1},
                                          {"feed_forward_length", 32},
                                          {"attention.head_count", 4}};
+    static const struct number of_delta_nets[] = {
+        {"ssm.conv_kernel", 4},     {"ssm.state_size", 16}, {"ssm.group_count", 2},
+        {"ssm.time_step_rank", 2},  {"ssm.inner_size", 32}, {"full_attention_interval", 2},
+        {"nextn_predict_layers", 0}};
     static const char *const others[] = {"attention.head_count_kv",
                                          "attention.key_length",
                                          "attention.value_length",
@@ -264,6 +281,9 @@ static void put_numbers(struct choices *choices) {
     put_expected(choices, rows, COUNT(rows));
     if (choices->architecture->experts) {
         put_expected(choices, of_experts, COUNT(of_experts));
+    }
+    if (choices->architecture->rows[0] == delta_net) {
+        put_expected(choices, of_delta_nets, COUNT(of_delta_nets));
     }
     for (size_t i = 0; i < COUNT(others); i++) {
         if (rarely(choices)) {
@@ -415,19 +435,23 @@ static void put_tokenizer(struct choices *choices) {
 
 static void put_tensor(struct choices *choices, const struct row *row) {
     static const uint8_t zeros[96 * 32 * 4] = {0};
+    static const uint8_t rates[8] = {0, 0, 0x80, 0xBF, 0, 0, 0x80, 0xBF}; /* below 0, in F32 */
+    const bool is_rate = strcmp(row->name, "blk.0.ssm_a") == 0 && !rarely(choices);
     static const struct {
         uint32_t format;
         size_t elements, bytes;
     } formats[] = {{0, 1, 4},   {1, 1, 2},   {30, 1, 2},   {8, 32, 34},  {2, 32, 18},  {3, 32, 20},
                    {6, 32, 22}, {7, 32, 24}, {12, 32, 18}, {14, 32, 26}, {10, 32, 12}, {99, 32, 4}};
-    const unsigned kind = choose(choices, rarely(choices) ? (unsigned)COUNT(formats) : 8);
+    const unsigned some = choose(choices, rarely(choices) ? (unsigned)COUNT(formats) : 8);
+    const unsigned kind = is_rate ? 0 : some;
     const uint64_t columns = row->columns > 0 ? row->columns : 1;
     const uint64_t experts = row->experts > 0 ? row->experts : 1;
     uint64_t shape[4] = {row->columns > 0 ? columns : row->rows, row->rows, experts, 1};
     uint32_t rank = row->experts > 0 ? 3 : row->columns > 0 ? 2 : 1;
     const size_t elements = (size_t)(row->rows * columns * experts);
     if (!rarely(choices)) {
-        gguf_tensor(&choices->out, row->name, rank, shape, formats[kind].format, zeros,
+        gguf_tensor(&choices->out, row->name, rank, shape, formats[kind].format,
+                    is_rate ? rates : zeros,
                     elements / formats[kind].elements * formats[kind].bytes);
         return;
     }

@@ -11,9 +11,10 @@ import torch
 
 # By model_type; those that are not here have the name of their model_type.
 ARCHITECTURES = {"gemma3_text": "gemma3", "phi": "phi2", "cohere": "command-r", "nomic_bert": "nomic-bert",
-                 "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe"}
+                 "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "qwen3_5_text": "qwen35",
+                 "qwen3_5_moe_text": "qwen35moe", "lfm2_moe": "lfm2moe"}
 IN_TURN = ("llama", "granite", "smollm3", "arcee", "mixtral", "granitemoe")  # whose queries and keys lie in turn
-LESS_ONE = ("gemma", "gemma2", "gemma3_text", "nemotron")
+LESS_ONE = ("gemma", "gemma2", "gemma3_text", "nemotron", "qwen3_5_text", "qwen3_5_moe_text")
 NORMS_OF_LAYERS = {"starcoder2": "norm_epsilon", "gpt2": "layer_norm_epsilon", "nemotron": "norm_eps",
                    **dict.fromkeys(("cohere", "cohere2", "phi", "stablelm", "bert", "nomic_bert"), "layer_norm_eps")}
 ENCODERS = ("bert", "nomic_bert")
@@ -72,7 +73,7 @@ def add_config(writer, config):
         writer.add_layer_norm_rms_eps(get("rms_norm_eps", "norm_eps"))
     if kind in ENCODERS:
         writer.add_causal_attention(False)
-    if kind == "lfm2":
+    if kind.startswith("lfm2"):
         writer.add_shortconv_l_cache(config.conv_L_cache)
     if kind == "nomic_bert":
         writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
@@ -95,7 +96,7 @@ def ff_size(config):
 
 def add_decoder(writer, config, head):
     heads = config.num_key_value_heads
-    if config.model_type == "lfm2":
+    if config.model_type.startswith("lfm2"):
         heads = [heads if kind == "full_attention" else 0 for kind in config.layer_types]
     writer.add_head_count_kv(heads)
     writer.add_key_length(head)
@@ -145,18 +146,38 @@ def add_cohere(writer, config):
         writer.add_sliding_window(config.sliding_window)
 
 
+def add_delta_net(writer, config):
+    """As Qwen3NextModel and _Qwen35MRopeMixin of llama.cpp's conversion."""
+    writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
+    writer.add_ssm_state_size(config.linear_key_head_dim)
+    writer.add_ssm_group_count(config.linear_num_key_heads)
+    writer.add_ssm_time_step_rank(config.linear_num_value_heads)
+    writer.add_ssm_inner_size(config.linear_value_head_dim * config.linear_num_value_heads)
+    writer.add_full_attention_interval(4)
+    writer.add_rope_dimension_sections([1, 1, 0, 0])
+    if config.model_type == "qwen3_5_moe_text":
+        add_experts(writer, config)
+
+
+def add_lfm2_moe(writer, config):
+    add_experts(writer, config)
+    writer.add_leading_dense_block_count(config.num_dense_layers)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+
+
 def add_experts(writer, config):
     writer.add_expert_count(getattr(config, "num_local_experts", None) or config.num_experts)
     writer.add_expert_used_count(config.num_experts_per_tok)
-    if config.model_type in ("qwen2_moe", "qwen3_moe"):
+    if config.model_type in ("qwen2_moe", "qwen3_moe", "qwen3_5_moe_text", "lfm2_moe"):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
-    if config.model_type == "qwen2_moe":
+    if config.model_type in ("qwen2_moe", "qwen3_5_moe_text"):
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if config.model_type == "granitemoe":
         add_granite(writer, config)
 
 
 MORE = {**dict.fromkeys(("mixtral", "granitemoe", "olmoe", "qwen2_moe", "qwen3_moe"), add_experts),
+        **dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), add_delta_net), "lfm2_moe": add_lfm2_moe,
         "gemma2": add_gemma2, "gemma3_text": add_gemma3, "granite": add_granite, "cohere": add_cohere, "cohere2": add_cohere,
         "stablelm": lambda writer, config: writer.add_parallel_residual(config.use_parallel_residual)}
 
@@ -187,6 +208,13 @@ def change_of(config, name):
         heads = config.num_key_value_heads
     if heads:
         return (lambda values: permuted(values, heads)), (lambda values: restored(values, heads))
+    if name.endswith(".A_log"):
+        return (lambda values: -np.exp(tiled(config, name, values))), (
+            lambda values: untiled(config, name, np.log(-values.astype(np.float64)).astype(np.float32)))
+    if name.endswith("conv1d.weight"):
+        return (lambda values: tiled(config, name, values.squeeze(1))), (lambda values: untiled(config, name, values)[:, None])
+    if ".linear_attn." in name:
+        return (lambda values: tiled(config, name, values)), (lambda values: untiled(config, name, values))
     if kind in LESS_ONE and name.endswith("norm.weight"):
         return (lambda values: values + np.float32(1)), (lambda values: values - np.float32(1))
     if name.endswith("shared_expert_gate.weight"):
@@ -196,6 +224,36 @@ def change_of(config, name):
     if kind == "gpt2" and name.endswith(("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight")):
         return np.transpose, np.transpose
     return (lambda values: values), (lambda values: values)
+
+
+def value_places(config, name):
+    """The axis of a delta net's values, where it begins, and their heads and channels: None where there are no values."""
+    heads, size = config.linear_num_value_heads, config.linear_value_head_dim
+    part = name.rpartition("linear_attn.")[2].removesuffix(".weight")
+    if part in ("in_proj_qkv", "conv1d"):
+        return 0, 2 * config.linear_num_key_heads * config.linear_key_head_dim, size
+    return {"in_proj_z": (0, 0, size), "out_proj": (1, 0, size)}.get(part, None if part == "norm" else (0, 0, heads and 1))
+
+
+def turned(config, name, values, first, second):
+    places = value_places(config, name)
+    if places is None:
+        return values
+    axis, begin, size = places
+    values = np.moveaxis(values, axis, 0)
+    part = values[begin:].reshape(first, second, size, *values.shape[1:]).swapaxes(0, 1).reshape(values[begin:].shape)
+    return np.moveaxis(np.concatenate([values[:begin], part]), 0, axis)
+
+
+def tiled(config, name, values):
+    """Heads of values as _LinearAttentionVReorderBase of llama.cpp's conversion puts them: the first of each head of keys, …"""
+    keys = config.linear_num_key_heads
+    return turned(config, name, values, keys, config.linear_num_value_heads // keys)
+
+
+def untiled(config, name, values):
+    keys = config.linear_num_key_heads
+    return turned(config, name, values, config.linear_num_value_heads // keys, keys)
 
 
 def matrices(module):
@@ -228,6 +286,7 @@ def name_in_file(names, name, kind):
         for ours, theirs in NOMIC:
             name = name.replace(ours, theirs)
         name = name if "encoder." in name else name.replace("layers.", "encoder.layers.")
+    name = name.replace("dt_bias", "dt_proj.bias").replace("expert_bias", "expert_bias.bias")
     return names.get_name(name.replace("moe.experts", "mlp.experts").replace("block_sparse_mlp", "mlp"), (".weight", ".bias"))
 
 

@@ -42,6 +42,10 @@ GPT2 = {"vocab_size": 64, "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions"
 BERT = {"vocab_size": 512, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96,
         "max_position_embeddings": 64}
 QWEN = {"num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 64}
+DELTA = {"num_hidden_layers": 5, "head_dim": 32, "linear_num_key_heads": 4, "linear_num_value_heads": 4,
+         "linear_key_head_dim": 16, "linear_value_head_dim": 16}
+SHARED = {**DELTA, "linear_num_value_heads": 12}
+LFM2_MOE = {**QWEN, "num_hidden_layers": 2, "layer_types": ["full_attention", "conv"], "num_dense_layers": 0}
 CASES = (
     ("LlamaForCausalLM", decoder(), TYPE.F32), ("LlamaForCausalLM", decoder(attention_bias=True, mlp_bias=True), TYPE.F16),
     ("LlamaForCausalLM", decoder(tie_word_embeddings=True, head_dim=32), TYPE.BF16),
@@ -90,7 +94,11 @@ CASES = (
     ("OlmoeForCausalLM", decoder(num_experts=6, num_experts_per_tok=3), TYPE.Q4_0),
     ("Qwen2MoeForCausalLM", decoder(**QWEN, shared_expert_intermediate_size=96), TYPE.Q5_1),
     ("Qwen3MoeForCausalLM", decoder(**QWEN, norm_topk_prob=True, head_dim=32), TYPE.F16),
-    ("Qwen3MoeForCausalLM", decoder(**QWEN, norm_topk_prob=True), TYPE.Q8_0))
+    ("Qwen3MoeForCausalLM", decoder(**QWEN, norm_topk_prob=True), TYPE.Q8_0),
+    ("Qwen3_5ForCausalLM", decoder(**DELTA), TYPE.F32), ("Qwen3_5ForCausalLM", decoder(**DELTA), TYPE.Q8_0),
+    ("Qwen3_5MoeForCausalLM", decoder(**DELTA, **QWEN, shared_expert_intermediate_size=96), TYPE.Q4_0),
+    ("Lfm2MoeForCausalLM", decoder(**{**LFM2_MOE, "num_dense_layers": 1}), TYPE.Q8_0),
+    ("Lfm2MoeForCausalLM", decoder(**LFM2_MOE), TYPE.F32))
 
 
 def made(place, name, fields, kind=TYPE.F32, tokenizer=None, change=None):
@@ -113,6 +121,46 @@ def test_same_bits_as_the_folder(tmp_path, device, name, fields, kind):
         assert model.info.parameters == expected.info.parameters or name == "BertModel"  # whose pooler is left out
         found = model.logits(tokens)
         assert np.isfinite(found).all() and (bits(found) == bits(expected.logits(tokens))).all()
+
+
+@pytest.mark.parametrize("kind", [TYPE.F32, TYPE.Q8_0])
+def test_values_that_share_a_head_of_keys(tmp_path, device, kind):
+    """They lie in another order than in folders, so that sums have another."""
+    file, folder = made(tmp_path, "Qwen3_5ForCausalLM", decoder(**SHARED), kind)
+    tokens = np.random.default_rng(3).integers(0, 64, (2, 17)).astype(np.int32)
+    with weft.load(file, device) as model, weft.load(folder, device) as expected:
+        found, exact = model.logits(tokens), expected.logits(tokens)
+        assert 0 < np.abs(found - exact).max() <= 1e-5 * np.abs(exact).max()
+        text = list(model.generate_tokens([1, 2, 3], 20))
+        assert text == list(expected.generate_tokens([1, 2, 3], 20))
+
+
+def test_layers_of_further_tokens_are_left_out(tmp_path, device):
+    """What converters put behind the model's layers."""
+    def change(writer):
+        writer.add_key_value("qwen35.block_count", 6, gguf.GGUFValueType.UINT32)
+        writer.add_nextn_predict_layers(1)
+        for name in ("nextn.eh_proj", "attn_norm"):
+            writer.add_tensor(f"blk.5.{name}.weight", np.ones((64, 128) if "proj" in name else 64, np.float32))
+
+    file, folder = made(tmp_path, "Qwen3_5ForCausalLM", decoder(**DELTA), change=change)
+    with weft.load(file, device) as model, weft.load(folder, device) as expected:
+        tokens = np.arange(9)[None]
+        assert (bits(model.logits(tokens)) == bits(expected.logits(tokens))).all()
+    file, _ = made(tmp_path / "more", "Qwen3_5ForCausalLM", decoder(**DELTA),
+                   change=lambda writer: writer.add_nextn_predict_layers(6))
+    with pytest.raises(weft.WeftError, match=r"nextn_predict_layers.*block_count"):
+        weft.load(file, device)
+
+
+def test_rates_are_negative(tmp_path, device):
+    file, _ = made(tmp_path, "Qwen3_5ForCausalLM", decoder(**DELTA))
+    data = bytearray(file.read_bytes())
+    tensor = next(tensor for tensor in gguf.GGUFReader(file).tensors if tensor.name == "blk.0.ssm_a")
+    data[tensor.data_offset:tensor.data_offset + 4] = np.float32(0.5).tobytes()
+    file.write_bytes(data)
+    with pytest.raises(weft.errors.BadFile, match=r"ssm_a.*below 0.*0\.5"):
+        weft.load(file, device)
 
 
 def test_weights_are_those_of_the_package(tmp_path, device):

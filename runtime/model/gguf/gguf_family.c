@@ -28,13 +28,17 @@
         INTEGER("attention.head_count", "num_attention_heads")
 
 /* What decoders have that turn channels by positions. */
-#define DECODER DECODER_OF_LAYERS, OPTIONAL("attention.head_count_kv", "num_key_value_heads")
+#define DECODER    DECODER_OF_LAYERS, OPTIONAL("attention.head_count_kv", "num_key_value_heads")
+#define ALL_LAYERS NONE("nextn_predict_layers")
 /* But for what may differ from layer to layer. */
-#define DECODER_OF_LAYERS DECODER_OF_ANY, NONE("expert_count"), NONE("expert_used_count")
+#define DECODER_OF_LAYERS DECODER_OF_ANY, WITHOUT_EXPERTS, ALL_LAYERS
+#define WITHOUT_EXPERTS   NONE("expert_count"), NONE("expert_used_count")
 /* With experts, whose matrices have a size of their own unless that of a feed-forward is theirs. */
-#define DECODER_OF_EXPERTS(count)                                               \
-    DECODER_OF_ANY, OPTIONAL("attention.head_count_kv", "num_key_value_heads"), \
-        INTEGER("expert_count", count), INTEGER("expert_used_count", "num_experts_per_tok")
+#define DECODER_OF_EXPERTS(count)               \
+    DECODER_OF_ANY, ALL_LAYERS, EXPERTS(count), \
+        OPTIONAL("attention.head_count_kv", "num_key_value_heads")
+#define EXPERTS(count) \
+    INTEGER("expert_count", count), INTEGER("expert_used_count", "num_experts_per_tok")
 #define DECODER_OF_ANY                                                                          \
     SIZES, INTEGER("context_length", "max_position_embeddings"), READ("attention.key_length"),  \
         READ("attention.value_length"), READ("attention.causal"),                               \
@@ -42,8 +46,7 @@
         READ("rope.scale_linear"), READ("rope.scaling.type"), READ("rope.scaling.factor"),      \
         READ("rope.scaling.original_context_length"), READ("rope.scaling.attn_factor"),         \
         READ("rope.scaling.finetuned") /* says how it was trained */, READ("pooling_type"),     \
-        READ("vocab_size"), READ("tensor_data_layout") /* says whose file it was made of */,    \
-        NONE("nextn_predict_layers")
+        READ("vocab_size"), READ("tensor_data_layout") /* says whose file it was made of */
 
 #define RMS REAL("attention.layer_norm_rms_epsilon", "rms_norm_eps")
 #define END \
@@ -99,6 +102,33 @@ static const struct weft_gguf_key lfm2_keys[] = {
     DECODER_OF_LAYERS, READ("attention.head_count_kv"), /* 0 in layers of filters */
     REAL("attention.layer_norm_rms_epsilon", "norm_eps"),
     INTEGER("shortconv.l_cache", "conv_L_cache"), END};
+
+static const struct weft_gguf_key lfm2moe_keys[] = {
+    DECODER_OF_ANY,
+    ALL_LAYERS,
+    EXPERTS("num_experts"),
+    READ("attention.head_count_kv"),
+    REAL("attention.layer_norm_rms_epsilon", "norm_eps"),
+    INTEGER("shortconv.l_cache", "conv_L_cache"),
+    INTEGER("expert_feed_forward_length", "moe_intermediate_size"),
+    INTEGER("leading_dense_block_count", "num_dense_layers"),
+    READ("expert_gating_func"),
+    END};
+
+/* Layers that predict further tokens are left out. */
+#define DELTA_NET                                                                              \
+    DECODER_OF_ANY, RMS, OPTIONAL("attention.head_count_kv", "num_key_value_heads"),           \
+        READ("nextn_predict_layers"), READ("rope.dimension_sections"), READ("ssm.inner_size"), \
+        INTEGER("full_attention_interval", "full_attention_interval"),                         \
+        INTEGER("ssm.conv_kernel", "linear_conv_kernel_dim"),                                  \
+        INTEGER("ssm.state_size", "linear_key_head_dim"),                                      \
+        INTEGER("ssm.group_count", "linear_num_key_heads"),                                    \
+        INTEGER("ssm.time_step_rank", "linear_num_value_heads")
+static const struct weft_gguf_key qwen35_keys[] = {DELTA_NET, WITHOUT_EXPERTS, END};
+static const struct weft_gguf_key qwen35moe_keys[] = {
+    DELTA_NET, EXPERTS("num_experts"),
+    INTEGER("expert_feed_forward_length", "moe_intermediate_size"),
+    INTEGER("expert_shared_feed_forward_length", "shared_expert_intermediate_size"), END};
 
 static const struct weft_gguf_key gpt2_keys[] = {
     INTEGER("context_length", "n_positions"),
@@ -213,18 +243,20 @@ static const struct weft_gguf_name granitemoe_names[] = {
     {.theirs = "blk.#.ffn_gate_inp", .ours = SPARSE "router.layer"},
     NORM_NAMES(WEFT_GGUF_SAME),
     LAST};
-static const struct weft_gguf_name qwen_expert_names[] = {
-    EMBEDDING_NAMES,
-    QUERY_NAMES,
-    VALUE_NAMES,
-    EXPERT_NAMES,
-    {"blk.#.ffn_gate_inp_shexp", MLP "shared_expert_gate", WEFT_GGUF_ROW},
-    {.theirs = "blk.#.ffn_gate_shexp", .ours = MLP "shared_expert.gate_proj"},
-    {.theirs = "blk.#.ffn_up_shexp", .ours = MLP "shared_expert.up_proj"},
-    {.theirs = "blk.#.ffn_down_shexp", .ours = MLP "shared_expert.down_proj"},
-    NORM_NAMES(WEFT_GGUF_SAME),
-    HEAD_NORM_NAMES(WEFT_GGUF_SAME),
-    LAST};
+#define SHARED_EXPERT_NAMES                                                        \
+    {"blk.#.ffn_gate_inp_shexp", MLP "shared_expert_gate", WEFT_GGUF_ROW},         \
+        {.theirs = "blk.#.ffn_gate_shexp", .ours = MLP "shared_expert.gate_proj"}, \
+        {.theirs = "blk.#.ffn_up_shexp", .ours = MLP "shared_expert.up_proj"}, {   \
+        .theirs = "blk.#.ffn_down_shexp", .ours = MLP "shared_expert.down_proj"    \
+    }
+static const struct weft_gguf_name qwen_expert_names[] = {EMBEDDING_NAMES,
+                                                          QUERY_NAMES,
+                                                          VALUE_NAMES,
+                                                          EXPERT_NAMES,
+                                                          SHARED_EXPERT_NAMES,
+                                                          NORM_NAMES(WEFT_GGUF_SAME),
+                                                          HEAD_NORM_NAMES(WEFT_GGUF_SAME),
+                                                          LAST};
 
 static const struct weft_gguf_name llama_names[] = {
     EMBEDDING_NAMES, QUERY_NAMES_IN_TURN,        VALUE_NAMES,
@@ -306,8 +338,33 @@ static const struct weft_gguf_name phi3_names[] = {
     {.theirs = "blk.#.ffn_down", .ours = MLP "down_proj"},
     LAST};
 
+#define DELTA "model.layers.#.linear_attn."
+#define DELTA_NET_NAMES                                                             \
+    EMBEDDING_NAMES, QUERY_NAMES, VALUE_NAMES, HEAD_NORM_NAMES(WEFT_GGUF_LESS_ONE), \
+        {"output_norm", "model.norm", WEFT_GGUF_LESS_ONE},                          \
+        {"blk.#.attn_norm", "model.layers.#.input_layernorm", WEFT_GGUF_LESS_ONE},  \
+        {"blk.#.post_attention_norm", "model.layers.#.post_attention_layernorm",    \
+         WEFT_GGUF_LESS_ONE},                                                       \
+        {.theirs = "blk.#.attn_qkv", .ours = DELTA "in_proj_qkv"},                  \
+        {.theirs = "blk.#.attn_gate", .ours = DELTA "in_proj_z"},                   \
+        {.theirs = "blk.#.ssm_beta", .ours = DELTA "in_proj_b"},                    \
+        {.theirs = "blk.#.ssm_alpha", .ours = DELTA "in_proj_a"},                   \
+        {.theirs = "blk.#.ssm_out", .ours = DELTA "out_proj"},                      \
+        {.theirs = "blk.#.ssm_norm", .ours = DELTA "norm"},                         \
+        {"blk.#.ssm_conv1d", DELTA "conv1d", WEFT_GGUF_FILTER},                     \
+        {"blk.#.ssm_a", DELTA "A_log", WEFT_GGUF_RATE}, {                           \
+        "blk.#.ssm_dt.bias", DELTA "dt_bias", WEFT_GGUF_WHOLE                       \
+    }
+static const struct weft_gguf_name qwen35_names[] = {DELTA_NET_NAMES, GATED_NAMES, LAST};
+static const struct weft_gguf_name qwen35moe_names[] = {DELTA_NET_NAMES, EXPERT_NAMES,
+                                                        SHARED_EXPERT_NAMES, LAST};
+
+/* With experts behind the first layers, or without. */
 #define LFM2_LAYER "model.layers.#."
 static const struct weft_gguf_name lfm2_names[] = {
+    EXPERT_NAMES_IN(LFM2_LAYER "feed_forward.", "w1", "w3", "w2"),
+    {.theirs = "blk.#.ffn_gate_inp", .ours = LFM2_LAYER "feed_forward.gate"},
+    {"blk.#.exp_probs_b.bias", LFM2_LAYER "feed_forward.expert_bias", WEFT_GGUF_WHOLE},
     EMBEDDING_NAMES,
     {.theirs = "token_embd_norm", .ours = "model.embedding_norm"}, /* the last one, by that name */
     {.theirs = "blk.#.attn_norm", .ours = LFM2_LAYER "operator_norm"},
@@ -464,10 +521,29 @@ static const struct weft_gguf_family families[] = {
      .names = qwen_expert_names, .add = weft_gguf_add_qwen},
     {FAMILY("qwen3moe", "qwen3_moe", "Qwen3Moe"), .experts = true, .keys = qwen3moe_keys,
      .names = qwen_expert_names, .add = weft_gguf_add_qwen3moe},
+    {FAMILY("lfm2moe", "lfm2_moe", "Lfm2Moe"), .experts = true, .keys = lfm2moe_keys,
+     .names = lfm2_names, .add = weft_gguf_add_lfm2moe},
+    {.architecture = "qwen35",
+     .model_type = "qwen3_5_text",
+     .language = "Qwen3_5ForCausalLM",
+     .encoder = "Qwen3_5TextModel",
+     .partial = true,
+     .keys = qwen35_keys,
+     .names = qwen35_names,
+     .add = weft_gguf_add_qwen35},
+    {.architecture = "qwen35moe",
+     .model_type = "qwen3_5_moe_text",
+     .language = "Qwen3_5MoeForCausalLM",
+     .encoder = "Qwen3_5MoeTextModel",
+     .partial = true,
+     .experts = true,
+     .keys = qwen35moe_keys,
+     .names = qwen35moe_names,
+     .add = weft_gguf_add_qwen35},
 };
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
 
-#define EXPECTED_SIZE 384
+#define EXPECTED_SIZE 448
 
 static bool is_listed(size_t index) {
     bool is = false;

@@ -52,6 +52,17 @@ weft_status weft_gguf_own_expect(const struct weft_gguf_reading *reading, const 
     return weft_gguf_own_fail(reading, name, texts[0], texts[1]);
 }
 
+weft_status weft_gguf_own_layers(int64_t *layers, const struct weft_gguf_reading *reading) {
+    int64_t further = 0;
+    *layers = 0;
+    WEFT_TRY(weft_gguf_own_integer(layers, reading, "block_count"));
+    WEFT_TRY(weft_gguf_own_integer(&further, reading, "nextn_predict_layers"));
+    *layers -= further;
+    return *layers >= 0 ? WEFT_OK
+                        : weft_gguf_own_fail(reading, "nextn_predict_layers",
+                                             "no more than block_count", "more");
+}
+
 static weft_status expect_causal(const struct weft_gguf_reading *reading, bool expected) {
     return weft_gguf_expect_bool(reading->file, weft_gguf_own_key(reading, "attention.causal").text,
                                  expected);
@@ -267,6 +278,32 @@ weft_status weft_gguf_add_lfm2(const struct weft_gguf_reading *reading) {
     weft_free(weft_gguf_host(reading->file), heads);
     WEFT_TRY(status);
     WEFT_TRY(weft_gguf_set(reading, "block_auto_adjust_ff_dim", json_false()));
+    return weft_gguf_add_qwen(reading);
+}
+
+/* The bias is added where experts are compared. */
+weft_status weft_gguf_add_lfm2moe(const struct weft_gguf_reading *reading) {
+    WEFT_TRY(weft_gguf_own_expect(reading, "expert_gating_func", 2, "a sigmoid"));
+    return weft_gguf_add_lfm2(reading);
+}
+
+/*
+ * Heads of values that share one of keys are not side by side, as in folders: the first of each come first. Positions of images have
+ * sections, which are one for texts.
+ */
+weft_status weft_gguf_add_qwen35(const struct weft_gguf_reading *reading) {
+    int64_t layers = 0, channels = 0, heads = 0, keys = 0;
+    WEFT_TRY(weft_gguf_own_layers(&layers, reading));
+    WEFT_TRY(weft_gguf_set(reading, "num_hidden_layers", json_integer(layers)));
+    WEFT_TRY(weft_gguf_own_integer(&channels, reading, "ssm.inner_size"));
+    WEFT_TRY(weft_gguf_own_integer(&heads, reading, "ssm.time_step_rank"));
+    WEFT_TRY(weft_gguf_own_integer(&keys, reading, "ssm.group_count"));
+    if (heads == 0 || channels % heads != 0) {
+        return weft_gguf_own_fail(reading, "ssm.inner_size", "a multiple of ssm.time_step_rank",
+                                  "another number");
+    }
+    WEFT_TRY(weft_gguf_set(reading, "linear_value_head_dim", json_integer(channels / heads)));
+    WEFT_TRY(weft_gguf_set(reading, "weft_tiled_value_heads", json_boolean(heads != keys)));
     return weft_gguf_add_qwen(reading);
 }
 

@@ -2,11 +2,13 @@
 #include "model/gguf/gguf_weights.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/bytes.h"
+#include "core/math/portable_math.h"
 #include "core/try.h"
 #include "model/files/ggml_rows.h"
 
@@ -16,7 +18,7 @@ struct entry {
     char name[NAME_SIZE];
     const struct weft_gguf_tensor *tensor;
     uint64_t half; /* of the rows of a head that lie in turn; 0: as they are */
-    bool less_one; /* f32 */
+    bool restored; /* f32 numbers that a file has otherwise */
     enum weft_gguf_change change;
 };
 
@@ -65,16 +67,27 @@ static uint64_t row_in_file(uint64_t row, uint64_t half) {
     return head * 2 * half + within % half * 2 + within / half;
 }
 
-/* What a folder has of numbers of which a file has 1 + them: exactly these, or their sum with 1 would be another. */
-static void take_one(uint8_t *bytes, size_t size) {
+/* What a folder has of a number: of 1 + it exactly that, or its sum with 1 would be another. */
+static float restore(float value, enum weft_gguf_change change) {
+    return change == WEFT_GGUF_LESS_ONE ? value - 1.0F : (float)weft_portable_log(-(double)value);
+}
+
+static weft_status restore_all(const struct weights *weights, const struct entry *entry,
+                               uint8_t *bytes, size_t size) {
     for (size_t at = 0; at < size; at += sizeof(float)) {
         uint32_t bits = (uint32_t)weft_load_bytes(bytes + at, sizeof bits);
         float value;
         memcpy(&value, &bits, sizeof value);
-        value -= 1.0F;
+        if (entry->change == WEFT_GGUF_RATE && !(value < 0.0F && value >= -FLT_MAX)) {
+            return weft_fail(&weights->host, WEFT_BAD_FILE,
+                             "%s: tensor \"%s\": expected numbers below 0, found %g",
+                             weft_gguf_path(weights->file), entry->tensor->name, (double)value);
+        }
+        value = restore(value, entry->change);
         memcpy(&bits, &value, sizeof bits);
         weft_store_bytes(bytes + at, bits, sizeof bits);
     }
+    return WEFT_OK;
 }
 
 /* Whole elements; rows that lie in turn are read one by one. */
@@ -86,10 +99,7 @@ static weft_status read(void *user, const weft_safetensors_tensor *tensor, uint6
     const uint64_t first = begin / bytes, end = first + size / bytes;
     if (entry->half == 0) {
         WEFT_TRY(read_run(weights, entry->tensor, first, end - first, out));
-        if (entry->less_one) {
-            take_one(out, size);
-        }
-        return WEFT_OK;
+        return entry->restored ? restore_all(weights, entry, out, size) : WEFT_OK;
     }
     const uint64_t width = tensor->rank == 2 ? tensor->shape[1] : 1;
     uint8_t *target = out;
@@ -109,7 +119,7 @@ static const struct weft_block_form *form_of(void *user, const weft_safetensors_
     const struct weights *weights = user;
     const struct entry *entry = &weights->entries[tensor->offset];
     const struct weft_ggml_format *format = entry->tensor->format;
-    return format->take && tensor->rank == 2 && !entry->less_one ? &format->form : NULL;
+    return format->take && tensor->rank == 2 && !entry->restored ? &format->form : NULL;
 }
 
 static weft_status read_blocks(void *user, const weft_safetensors_tensor *tensor,
@@ -140,7 +150,7 @@ static void release(void *user) {
 /* ---- names ---- */
 
 /* The end of a name behind the pattern, whose # is a number; null: it is another name. */
-static const char *behind(const char *name, const char *pattern, const char **number,
+static const char *behind(const char *name, const char *pattern, bool whole, const char **number,
                           size_t *digits) {
     for (; *pattern != '\0'; pattern++) {
         if (*pattern != '#') {
@@ -158,16 +168,19 @@ static const char *behind(const char *name, const char *pattern, const char **nu
             return NULL;
         }
     }
-    return strcmp(name, ".weight") == 0 || strcmp(name, ".bias") == 0 ? name : NULL;
+    const bool ends =
+        whole ? *name == '\0' : strcmp(name, ".weight") == 0 || strcmp(name, ".bias") == 0;
+    return ends ? name : NULL;
 }
 
 static const struct weft_gguf_name *translate(char out[NAME_SIZE],
                                               const struct weft_gguf_family *family,
                                               const char *name) {
     for (const struct weft_gguf_name *row = family->names; row->theirs; row++) {
+        const bool whole = row->change == WEFT_GGUF_WHOLE || row->change == WEFT_GGUF_RATE;
         const char *number = "";
         size_t digits = 0;
-        const char *end = behind(name, row->theirs, &number, &digits);
+        const char *end = behind(name, row->theirs, whole, &number, &digits);
         if (end) {
             const char *hole = strchr(row->ours, '#');
             const size_t front = hole ? (size_t)(hole - row->ours) : strlen(row->ours);
@@ -234,14 +247,16 @@ static weft_status set_change(struct entry *entry, const weft_gguf *file,
     if (change >= WEFT_GGUF_EXPERTS) {
         return weft_ends_with(entry->name, ".weight") ? set_axes(entry, file, change) : WEFT_OK;
     }
-    if (change != WEFT_GGUF_LESS_ONE) {
-        return change == WEFT_GGUF_SAME ? WEFT_OK : set_order(entry, file, family, change);
+    if (change != WEFT_GGUF_LESS_ONE && change != WEFT_GGUF_RATE) {
+        const bool same = change == WEFT_GGUF_SAME || change == WEFT_GGUF_WHOLE;
+        return same ? WEFT_OK : set_order(entry, file, family, change);
     }
-    entry->less_one = weft_ends_with(entry->name, ".weight");
-    return !entry->less_one || entry->tensor->format->as == WEFT_SAFETENSORS_F32
+    entry->change = change;
+    entry->restored = change == WEFT_GGUF_RATE || weft_ends_with(entry->name, ".weight");
+    return !entry->restored || entry->tensor->format->as == WEFT_SAFETENSORS_F32
                ? WEFT_OK
                : weft_fail(weft_gguf_host(file), WEFT_UNSUPPORTED,
-                           "%s: tensor \"%s\": expected F32, as a norm's weights are, found %s",
+                           "%s: tensor \"%s\": expected F32, as vectors are, found %s",
                            weft_gguf_path(file), entry->tensor->name, entry->tensor->format->name);
 }
 
@@ -290,6 +305,12 @@ static weft_status add(struct weights *weights, const struct weft_gguf_family *f
     return WEFT_OK;
 }
 
+/* Of the layers behind the model's. */
+static bool is_further(const struct weft_gguf_tensor *tensor, int64_t layers, int64_t all) {
+    unsigned layer = 0;
+    return sscanf(tensor->name, "blk.%4u.", &layer) == 1 && layer >= layers && layer < all;
+}
+
 /* Is read with the config. */
 static bool is_of_config(const struct weft_gguf_tensor *tensor) {
     return strcmp(tensor->name, "rope_freqs.weight") == 0 ||
@@ -304,9 +325,14 @@ static weft_status add_all(struct weights *weights, const struct weft_gguf_famil
     if (!weights->entries || !weights->tensors) {
         return weft_fail_memory(&weights->host, weft_gguf_path(weights->file));
     }
+    const struct weft_gguf_reading reading = {.file = weights->file, .family = family};
+    int64_t layers = 0, all = 0;
+    WEFT_TRY(weft_gguf_own_layers(&layers, &reading));
+    WEFT_TRY(weft_gguf_own_integer(&all, &reading, "block_count"));
     for (uint32_t i = 0; i < count; i++) {
         const struct weft_gguf_tensor *tensor = weft_gguf_tensor_at(weights->file, i);
-        WEFT_TRY(is_of_config(tensor) ? WEFT_OK : add(weights, family, tensor));
+        const bool ours = !is_of_config(tensor) && !is_further(tensor, layers, all);
+        WEFT_TRY(ours ? add(weights, family, tensor) : WEFT_OK);
     }
     return WEFT_OK;
 }

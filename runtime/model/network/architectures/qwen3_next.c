@@ -20,6 +20,7 @@ struct delta_net {
     uint32_t k_heads, v_heads, key_size, value_size, taps;
     weft_layer_set full; /* layers of attention */
     bool grouped; /* one map, in whose result each key's head stands with what belongs to it */
+    bool tiled;   /* heads of values that share one of keys are not side by side: GGUF's order */
 };
 
 /* ---- config.json ---- */
@@ -30,6 +31,7 @@ static const weft_field own_fields[] = {
     {WEFT_INTEGER("linear_key_head_dim", struct delta_net, key_size, 1, WEFT_MAX_GATED_STATE_ROWS)},
     {WEFT_INTEGER("linear_value_head_dim", struct delta_net, value_size, 1, 65536)},
     {WEFT_INTEGER("linear_conv_kernel_dim", struct delta_net, taps, 1, 1024)},
+    {WEFT_BOOL("weft_tiled_value_heads", struct delta_net, tiled)},
 };
 static const weft_field_table own_table = {own_fields, sizeof own_fields / sizeof own_fields[0]};
 
@@ -160,12 +162,34 @@ static weft_status fill_order(int32_t *data, const void *user, const weft_host *
     return WEFT_OK;
 }
 
-static weft_tensor regroup(struct weft_builder *builder, weft_tensor x, const char *name,
-                           uint32_t channels, const struct grouping *grouping) {
-    weft_tensor order =
-        weft_build_integers(builder, name, weft_shape_of(channels), fill_order, grouping);
+static weft_tensor take_channels(struct weft_builder *builder, weft_tensor x, weft_tensor order) {
     weft_tensor out = {0};
     return WEFT_BUILT(builder, out, weft_graph_take(&out, builder->graph, x, order, 2));
+}
+
+static weft_tensor regroup(struct weft_builder *builder, weft_tensor x, const char *name,
+                           uint32_t channels, const struct grouping *grouping) {
+    return take_channels(
+        builder, x,
+        weft_build_integers(builder, name, weft_shape_of(channels), fill_order, grouping));
+}
+
+/* The channels of all heads of keys, once for each of the values' heads that share them. */
+static weft_status fill_tiles(int32_t *data, const void *user, const weft_host *host) {
+    const struct delta_net *net = user;
+    const uint32_t keys = net->k_heads * net->key_size;
+    (void)host;
+    for (uint32_t i = 0; i < net->v_heads * net->key_size; i++) {
+        data[i] = (int32_t)(i % keys);
+    }
+    return WEFT_OK;
+}
+
+static weft_tensor tile(struct weft_builder *builder, weft_tensor x, const struct delta_net *net) {
+    return take_channels(builder, x,
+                         weft_build_integers(builder, "tiles",
+                                             weft_shape_of(net->v_heads * net->key_size),
+                                             fill_tiles, net));
 }
 
 static void read_parts(struct parts *parts, struct weft_builder *builder, weft_tensor x,
@@ -209,10 +233,15 @@ static weft_tensor take_state(struct weft_builder *builder, const struct parts *
                                  .epsilon = LENGTH_EPSILON / (float)net->key_size});
     weft_tensor k = weft_build_unit_parts(builder, weft_build_channels(builder, mixed, keys, keys),
                                           keys, net->k_heads, LENGTH_EPSILON);
+    if (net->tiled) {
+        q = tile(builder, q, net);
+        k = tile(builder, k, net);
+    }
+    const uint32_t k_heads = net->tiled ? net->v_heads : net->k_heads;
     const weft_gated_state_params params = {
         .heads = net->v_heads,
-        .q_heads = net->k_heads,
-        .k_heads = net->k_heads,
+        .q_heads = k_heads,
+        .k_heads = k_heads,
         .scale = 1.0F / (float)net->key_size, /* of a query's length, and of attention */
         .decay = weft_build_step_decay(builder, &step, parts->decay, net->v_heads, 0.0F, INFINITY),
         .beta = weft_build_activate(builder, parts->rate, WEFT_ACTIVATION_SIGMOID),
