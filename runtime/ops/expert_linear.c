@@ -123,23 +123,18 @@ static bool suits_choices(const struct weft_variant *variant, const void *args) 
     return are_few(args);
 }
 
-static bool suits_experts(const struct weft_variant *variant, const void *args) {
-    (void)variant;
-    return !are_few(args);
-}
-
 WEFT_VARIANTS(
     expert_product, "matmul/expert_product",
-    {.name = "experts",
-     .shader = &weft_shader_matmul_experts,
-     .tiles = {[WEFT_MATMUL_EXPERTS_AT_TILE_ROWS] = 4},
-     .grid = experts_grid,
-     .suits = suits_experts},
     {.name = "choices",
      .shader = &weft_shader_matmul_experts,
      .tiles = {[WEFT_MATMUL_EXPERTS_AT_TILE_ROWS] = 1, [WEFT_MATMUL_EXPERTS_AT_TILE_IS_CHOICE] = 1},
      .grid = choices_grid,
-     .suits = suits_choices})
+     .suits = suits_choices},
+    {.name = "experts",
+     .shader = &weft_shader_matmul_experts,
+     .tiles = {[WEFT_MATMUL_EXPERTS_AT_TILE_ROWS] = 4},
+     .cost = {.software = 4.0F, .hardware = 4.0F, .processor = 4.0F},
+     .grid = experts_grid})
 
 /* ---- lowering ---- */
 

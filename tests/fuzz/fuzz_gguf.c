@@ -445,10 +445,10 @@ static void put_tensor(struct choices *choices, const struct row *row) {
     const unsigned some = choose(choices, rarely(choices) ? (unsigned)COUNT(formats) : 8);
     const unsigned kind = is_rate ? 0 : some;
     const uint64_t columns = row->columns > 0 ? row->columns : 1;
-    const uint64_t experts = row->experts > 0 ? row->experts : 1;
-    uint64_t shape[4] = {row->columns > 0 ? columns : row->rows, row->rows, experts, 1};
+    const uint64_t count = row->experts > 0 ? row->experts : 1;
+    uint64_t shape[4] = {row->columns > 0 ? columns : row->rows, row->rows, count, 1};
     uint32_t rank = row->experts > 0 ? 3 : row->columns > 0 ? 2 : 1;
-    const size_t elements = (size_t)(row->rows * columns * experts);
+    const size_t elements = (size_t)(row->rows * columns * count);
     if (!rarely(choices)) {
         gguf_tensor(&choices->out, row->name, rank, shape, formats[kind].format,
                     is_rate ? rates : zeros,

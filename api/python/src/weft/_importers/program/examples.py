@@ -75,6 +75,8 @@ class Needs:
             last = fields["start"] + (fields["count"] - 1) * fields["step"]
             self._positive(read[0].shape[fields["axis"]] - last)
             self._positive(fields["start"] + 1)
+        elif node.op == "top_k":
+            self._positive(read[0].shape[fields["axis"]] - fields["count"] + 1)
         elif node.op == "pad":
             self._positive(fields["before"] + 1)
             self._positive(fields["after"] + 1)
