@@ -127,6 +127,16 @@ static const struct row delta_net[] = {MATRIX("token_embd"),
                                        {"blk.0.ssm_a", 2, 0, 0},
                                        {"blk.0.ssm_dt.bias", 2, 0, 0},
                                        LAST};
+static const struct row mamba[] = {MATRIX("token_embd"),
+                                   {"blk.0.ssm_in.weight", 130, 32, 0},
+                                   {"blk.0.ssm_conv1d.weight", 96, 4, 0},
+                                   {"blk.0.ssm_conv1d.bias", 96, 0, 0},
+                                   {"blk.0.ssm_a", 2, 1, 0},
+                                   {"blk.0.ssm_d", 2, 1, 0},
+                                   {"blk.0.ssm_dt.bias", 2, 0, 0},
+                                   {"blk.0.ssm_norm.weight", 2, 16, 0},
+                                   MATRIX("blk.0.ssm_out"),
+                                   LAST};
 static const struct row experts[] = {{"blk.0.ffn_gate_inp.weight", EXPERTS, 32, 0},
                                      MATRICES("blk.0.ffn_gate_exps"),
                                      MATRICES("blk.0.ffn_up_exps"),
@@ -172,6 +182,7 @@ static const struct architecture architectures[] = {
     {"qwen3moe", {mixing, experts, norms, head_norms}, true, true},
     {"qwen35", {delta_net, front, norm_behind, maps}, true, false},
     {"qwen35moe", {delta_net, front, norm_behind, experts, shared}, true, true},
+    {"granitehybrid", {mamba, norms, maps}, true, false},
     {"qwen2", {attention, gated, biases}, true, false},
     {"qwen3", {attention, gated, head_norms}, true, false},
     {"gemma", {attention, gated}, true, false},
@@ -255,10 +266,13 @@ static void put_numbers(struct choices *choices) {
                                          {"block_count", 1},
                                          {"feed_forward_length", 32},
                                          {"attention.head_count", 4}};
-    static const struct number of_delta_nets[] = {
-        {"ssm.conv_kernel", 4},     {"ssm.state_size", 16}, {"ssm.group_count", 2},
-        {"ssm.time_step_rank", 2},  {"ssm.inner_size", 32}, {"full_attention_interval", 2},
-        {"nextn_predict_layers", 0}};
+    static const struct number of_states[] = {{"ssm.conv_kernel", 4},
+                                              {"ssm.state_size", 16},
+                                              {"ssm.group_count", 2},
+                                              {"ssm.time_step_rank", 2},
+                                              {"ssm.inner_size", 32}};
+    static const struct number of_delta_nets[] = {{"full_attention_interval", 2},
+                                                  {"nextn_predict_layers", 0}};
     static const char *const others[] = {"attention.head_count_kv",
                                          "attention.key_length",
                                          "attention.value_length",
@@ -282,8 +296,14 @@ static void put_numbers(struct choices *choices) {
     if (choices->architecture->experts) {
         put_expected(choices, of_experts, COUNT(of_experts));
     }
-    if (choices->architecture->rows[0] == delta_net) {
-        put_expected(choices, of_delta_nets, COUNT(of_delta_nets));
+    const bool is_delta_net = choices->architecture->rows[0] == delta_net;
+    const bool is_mamba = choices->architecture->rows[0] == mamba;
+    put_expected(choices, of_states, is_delta_net || is_mamba ? COUNT(of_states) : 0);
+    put_expected(choices, of_delta_nets, is_delta_net ? COUNT(of_delta_nets) : 0);
+    if (is_mamba && !rarely(choices)) {
+        gguf_array(&choices->out, own(choices, key, "attention.head_count_kv"), WEFT_GGUF_I32, 1);
+        gguf_put(&choices->out.keys, choose(choices, 8) == 7 ? 4 : 0, 4);
+        gguf_bool(&choices->out, own(choices, key, "rope.scaling.finetuned"), rarely(choices));
     }
     for (size_t i = 0; i < COUNT(others); i++) {
         if (rarely(choices)) {
@@ -434,7 +454,7 @@ static void put_tokenizer(struct choices *choices) {
 /* ---- tensors ---- */
 
 static void put_tensor(struct choices *choices, const struct row *row) {
-    static const uint8_t zeros[96 * 32 * 4] = {0};
+    static const uint8_t zeros[130 * 32 * 4] = {0};
     static const uint8_t rates[8] = {0, 0, 0x80, 0xBF, 0, 0, 0x80, 0xBF}; /* below 0, in F32 */
     const bool is_rate = strcmp(row->name, "blk.0.ssm_a") == 0 && !rarely(choices);
     static const struct {

@@ -12,8 +12,9 @@ import torch
 # By model_type; those that are not here have the name of their model_type.
 ARCHITECTURES = {"gemma3_text": "gemma3", "phi": "phi2", "cohere": "command-r", "nomic_bert": "nomic-bert",
                  "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "qwen3_5_text": "qwen35",
-                 "qwen3_5_moe_text": "qwen35moe", "lfm2_moe": "lfm2moe"}
-IN_TURN = ("llama", "granite", "smollm3", "arcee", "mixtral", "granitemoe")  # whose queries and keys lie in turn
+                 "qwen3_5_moe_text": "qwen35moe", "lfm2_moe": "lfm2moe", "granitemoehybrid": "granitehybrid"}
+IN_TURN = ("llama", "granite", "smollm3", "arcee", "mixtral", "granitemoe", "granitemoehybrid")
+"""Those whose queries and keys lie in turn."""
 LESS_ONE = ("gemma", "gemma2", "gemma3_text", "nemotron", "qwen3_5_text", "qwen3_5_moe_text")
 NORMS_OF_LAYERS = {"starcoder2": "norm_epsilon", "gpt2": "layer_norm_epsilon", "nemotron": "norm_eps",
                    **dict.fromkeys(("cohere", "cohere2", "phi", "stablelm", "bert", "nomic_bert"), "layer_norm_eps")}
@@ -96,7 +97,7 @@ def ff_size(config):
 
 def add_decoder(writer, config, head):
     heads = config.num_key_value_heads
-    if config.model_type.startswith("lfm2"):
+    if config.model_type.startswith("lfm2") or config.model_type == "granitemoehybrid":
         heads = [heads if kind == "full_attention" else 0 for kind in config.layer_types]
     writer.add_head_count_kv(heads)
     writer.add_key_length(head)
@@ -159,6 +160,20 @@ def add_delta_net(writer, config):
         add_experts(writer, config)
 
 
+def add_granite_hybrid(writer, config):
+    """As GraniteHybridModel and Mamba2Model of llama.cpp's conversion."""
+    add_granite(writer, config)
+    if config.num_local_experts:
+        add_experts(writer, config)
+    writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
+    writer.add_ssm_conv_kernel(config.mamba_d_conv)
+    writer.add_ssm_state_size(config.mamba_d_state)
+    writer.add_ssm_group_count(config.mamba_n_groups)
+    writer.add_ssm_inner_size(config.mamba_d_head * config.mamba_n_heads)
+    writer.add_ssm_time_step_rank(config.mamba_n_heads)
+    writer.add_rope_scaling_finetuned(False)
+
+
 def add_lfm2_moe(writer, config):
     add_experts(writer, config)
     writer.add_leading_dense_block_count(config.num_dense_layers)
@@ -178,6 +193,7 @@ def add_experts(writer, config):
 
 MORE = {**dict.fromkeys(("mixtral", "granitemoe", "olmoe", "qwen2_moe", "qwen3_moe"), add_experts),
         **dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), add_delta_net), "lfm2_moe": add_lfm2_moe,
+        "granitemoehybrid": add_granite_hybrid,
         "gemma2": add_gemma2, "gemma3_text": add_gemma3, "granite": add_granite, "cohere": add_cohere, "cohere2": add_cohere,
         "stablelm": lambda writer, config: writer.add_parallel_residual(config.use_parallel_residual)}
 
@@ -208,6 +224,8 @@ def change_of(config, name):
         heads = config.num_key_value_heads
     if heads:
         return (lambda values: permuted(values, heads)), (lambda values: restored(values, heads))
+    if ".mamba." in name:
+        return mamba_change_of(config, name)
     if name.endswith(".A_log"):
         return (lambda values: -np.exp(tiled(config, name, values))), (
             lambda values: untiled(config, name, np.log(-values.astype(np.float64)).astype(np.float32)))
@@ -223,6 +241,20 @@ def change_of(config, name):
         return (lambda values: values.squeeze(1)), (lambda values: values[:, None])
     if kind == "gpt2" and name.endswith(("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight")):
         return np.transpose, np.transpose
+    return (lambda values: values), (lambda values: values)
+
+
+def mamba_change_of(config, name):
+    """Rates and weights of states have an axis more, and the norm has a row for each group."""
+    if name.endswith(".A_log"):
+        return (lambda values: -np.exp(values)[:, None]), (
+            lambda values: np.log(-values.astype(np.float64))[:, 0].astype(np.float32))
+    if name.endswith(".D"):
+        return (lambda values: values[:, None]), (lambda values: values[:, 0])
+    if name.endswith("norm.weight"):
+        return (lambda values: values.reshape(config.mamba_n_groups, -1)), (lambda values: values.reshape(-1))
+    if name.endswith("conv1d.weight"):
+        return (lambda values: values.squeeze(1)), (lambda values: values[:, None])
     return (lambda values: values), (lambda values: values)
 
 
@@ -259,9 +291,12 @@ def untiled(config, name, values):
 def matrices(module):
     """Names, and the parameters whose rows are one tensor of a file: Nomic's have queries, keys and values in one.
 
-    Experts' gates and values are one parameter, and two tensors.
+    Gates and values of experts, and of what all tokens share, are one parameter, and two tensors.
     """
     state = {name: [parameter] for name, parameter in module.state_dict().items()}
+    for name in [name for name in state if "shared_mlp.input_linear" in name]:
+        for part, rows in zip(("gate", "up"), state.pop(name)[0].chunk(2)):
+            state[name.replace("input_linear", f"{part}_proj")] = [rows]
     for name in [name for name in state if name.endswith("experts.gate_up_proj")]:
         gate, up = state.pop(name)[0].chunk(2, 1)
         state[name.replace("gate_up_proj", "gate_proj.weight")] = [gate]
@@ -281,11 +316,15 @@ NOMIC = (("embeddings.LayerNorm", "emb_ln"), ("self_attn.o_proj", "attn.out_proj
          ("post_mlp_layernorm", "norm2"))
 
 
-def name_in_file(names, name, kind):
+def name_in_file(names, name, kind, has_experts):
     if kind == "nomic_bert":
         for ours, theirs in NOMIC:
             name = name.replace(ours, theirs)
         name = name if "encoder." in name else name.replace("layers.", "encoder.layers.")
+    for part in ("gate", "up", "down") if kind == "granitemoehybrid" else ():
+        if ".shared_mlp." in name and f"{part}_proj" in name.replace("output_linear", "down_proj"):
+            shared = "_shexp" if has_experts else ""
+            return f"blk.{name.split('.')[2]}.ffn_{part}{shared}.weight"
     name = name.replace("dt_bias", "dt_proj.bias").replace("expert_bias", "expert_bias.bias")
     return names.get_name(name.replace("moe.experts", "mlp.experts").replace("block_sparse_mlp", "mlp"), (".weight", ".bias"))
 
@@ -297,6 +336,7 @@ def write(path, module, kind=TYPE.F32, tokenizer=None, change=None):
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     config, generator = module.config, np.random.default_rng(5)
+    has_experts = bool(getattr(config, "num_local_experts", 0))
     architecture = architecture_of(config)
     writer = gguf.GGUFWriter(path, architecture)
     add_config(writer, config)
@@ -308,7 +348,8 @@ def write(path, module, kind=TYPE.F32, tokenizer=None, change=None):
         there, back = change_of(config, name)
         values = there(torch.cat(parameters).detach().float().numpy())
         data, used, given = stored(np.ascontiguousarray(values), kind, generator)
-        writer.add_tensor(name_in_file(names, name, config.model_type), data, raw_dtype=None if used == TYPE.F32 else used)
+        writer.add_tensor(name_in_file(names, name, config.model_type, has_experts), data,
+                          raw_dtype=None if used == TYPE.F32 else used)
         with torch.no_grad():
             given = torch.from_numpy(np.array(back(given))).chunk(len(parameters))
             for parameter, part in zip(parameters, given, strict=True):

@@ -46,6 +46,10 @@ DELTA = {"num_hidden_layers": 5, "head_dim": 32, "linear_num_key_heads": 4, "lin
          "linear_key_head_dim": 16, "linear_value_head_dim": 16}
 SHARED = {**DELTA, "linear_num_value_heads": 12}
 LFM2_MOE = {**QWEN, "num_hidden_layers": 2, "layer_types": ["full_attention", "conv"], "num_dense_layers": 0}
+GRANITE_HYBRID = {"num_hidden_layers": 3, "layer_types": ["linear_attention", "full_attention", "linear_attention"],
+                  "shared_intermediate_size": 64, "mamba_n_heads": 8, "mamba_d_head": 16, "mamba_d_state": 16,
+                  "mamba_n_groups": 2, "attention_multiplier": 0.3, "residual_multiplier": 0.4, "logits_scaling": 3.0,
+                  "embedding_multiplier": 2.0}
 CASES = (
     ("LlamaForCausalLM", decoder(), TYPE.F32), ("LlamaForCausalLM", decoder(attention_bias=True, mlp_bias=True), TYPE.F16),
     ("LlamaForCausalLM", decoder(tie_word_embeddings=True, head_dim=32), TYPE.BF16),
@@ -98,7 +102,13 @@ CASES = (
     ("Qwen3_5ForCausalLM", decoder(**DELTA), TYPE.F32), ("Qwen3_5ForCausalLM", decoder(**DELTA), TYPE.Q8_0),
     ("Qwen3_5MoeForCausalLM", decoder(**DELTA, **QWEN, shared_expert_intermediate_size=96), TYPE.Q4_0),
     ("Lfm2MoeForCausalLM", decoder(**{**LFM2_MOE, "num_dense_layers": 1}), TYPE.Q8_0),
-    ("Lfm2MoeForCausalLM", decoder(**LFM2_MOE), TYPE.F32))
+    ("Lfm2MoeForCausalLM", decoder(**LFM2_MOE), TYPE.F32),
+    ("GraniteMoeHybridForCausalLM", decoder(**GRANITE_HYBRID, num_local_experts=0), TYPE.F32),
+    ("GraniteMoeHybridForCausalLM", decoder(**GRANITE_HYBRID, num_local_experts=0), TYPE.Q8_0),
+    ("GraniteMoeHybridForCausalLM", decoder(**{**GRANITE_HYBRID, "shared_intermediate_size": 96}, num_local_experts=4),
+     TYPE.F32),
+    ("GraniteMoeHybridForCausalLM", decoder(**GRANITE_HYBRID, num_local_experts=4, mamba_conv_bias=False,
+                                            mamba_proj_bias=True), TYPE.Q4_0))
 
 
 def made(place, name, fields, kind=TYPE.F32, tokenizer=None, change=None):
@@ -378,6 +388,23 @@ def test_keys_of_other_gemmas_are_refused(tmp_path, device):
         file, _ = made(tmp_path / name, name, decoder(**fields), change=add)
         with pytest.raises(weft.Unsupported, match=said):
             weft.load(file, device)
+
+
+@pytest.mark.parametrize(("key", "value", "said"), (
+    ("rope.scaling.finetuned", True, "rope.scaling.finetuned"),
+    ("attention.head_count_kv", [0, 2, 1], "0 or one number of heads"),
+    ("attention.head_count_kv", 2, "a number for each layer"),
+    ("ssm.inner_size", 100, "a multiple of ssm.time_step_rank")))
+def test_keys_of_hybrids_are_refused(tmp_path, device, key, value, said):
+    def change(writer):
+        for shard in writer.kv_data:
+            shard.pop(f"granitehybrid.{key}")
+        kind = gguf.GGUFValueType.ARRAY if isinstance(value, list) else gguf.GGUFValueType.get_type(value)
+        writer.add_key_value(f"granitehybrid.{key}", value, kind)
+
+    file, _ = made(tmp_path, "GraniteMoeHybridForCausalLM", decoder(**GRANITE_HYBRID, num_local_experts=0), change=change)
+    with pytest.raises(weft.WeftError, match=said):
+        weft.load(file, device)
 
 
 @pytest.mark.parametrize(("change", "said"), (

@@ -130,6 +130,22 @@ static const struct weft_gguf_key qwen35moe_keys[] = {
     INTEGER("expert_feed_forward_length", "moe_intermediate_size"),
     INTEGER("expert_shared_feed_forward_length", "shared_expert_intermediate_size"), END};
 
+static const struct weft_gguf_key granitehybrid_keys[] = {
+    DECODER_OF_ANY,
+    ALL_LAYERS,
+    RMS,
+    GRANITE_FACTORS,
+    READ("attention.head_count_kv"),
+    READ("expert_count"),
+    READ("expert_used_count"),
+    READ("expert_shared_feed_forward_length"),
+    READ("ssm.inner_size"),
+    INTEGER("ssm.conv_kernel", "mamba_d_conv"),
+    INTEGER("ssm.state_size", "mamba_d_state"),
+    INTEGER("ssm.group_count", "mamba_n_groups"),
+    INTEGER("ssm.time_step_rank", "mamba_n_heads"),
+    END};
+
 static const struct weft_gguf_key gpt2_keys[] = {
     INTEGER("context_length", "n_positions"),
     INTEGER("embedding_length", "n_embd"),
@@ -257,6 +273,30 @@ static const struct weft_gguf_name qwen_expert_names[] = {EMBEDDING_NAMES,
                                                           NORM_NAMES(WEFT_GGUF_SAME),
                                                           HEAD_NORM_NAMES(WEFT_GGUF_SAME),
                                                           LAST};
+
+#define SHARED_MLP "model.layers.#.shared_mlp."
+#define MAMBA      "model.layers.#.mamba."
+static const struct weft_gguf_name granitehybrid_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES_IN_TURN,
+    VALUE_NAMES,
+    EXPERT_NAMES_IN(SPARSE, "gate_proj", "up_proj", "down_proj"),
+    {.theirs = "blk.#.ffn_gate_inp", .ours = SPARSE "router.layer"},
+    {.theirs = "blk.#.ffn_gate_shexp", .ours = SHARED_MLP "gate_proj"},
+    {.theirs = "blk.#.ffn_up_shexp", .ours = SHARED_MLP "up_proj"},
+    {.theirs = "blk.#.ffn_down_shexp", .ours = SHARED_MLP "output_linear"},
+    {.theirs = "blk.#.ffn_gate", .ours = SHARED_MLP "gate_proj"}, /* without experts */
+    {.theirs = "blk.#.ffn_up", .ours = SHARED_MLP "up_proj"},
+    {.theirs = "blk.#.ffn_down", .ours = SHARED_MLP "output_linear"},
+    NORM_NAMES(WEFT_GGUF_SAME),
+    {.theirs = "blk.#.ssm_in", .ours = MAMBA "in_proj"},
+    {.theirs = "blk.#.ssm_out", .ours = MAMBA "out_proj"},
+    {"blk.#.ssm_conv1d", MAMBA "conv1d", WEFT_GGUF_FILTER},
+    {"blk.#.ssm_a", MAMBA "A_log", WEFT_GGUF_RATE},
+    {"blk.#.ssm_d", MAMBA "D", WEFT_GGUF_FLAT},
+    {"blk.#.ssm_dt.bias", MAMBA "dt_bias", WEFT_GGUF_WHOLE},
+    {"blk.#.ssm_norm.weight", MAMBA "norm.weight", WEFT_GGUF_FLAT},
+    LAST};
 
 static const struct weft_gguf_name llama_names[] = {
     EMBEDDING_NAMES, QUERY_NAMES_IN_TURN,        VALUE_NAMES,
@@ -523,6 +563,8 @@ static const struct weft_gguf_family families[] = {
      .names = qwen_expert_names, .add = weft_gguf_add_qwen3moe},
     {FAMILY("lfm2moe", "lfm2_moe", "Lfm2Moe"), .experts = true, .keys = lfm2moe_keys,
      .names = lfm2_names, .add = weft_gguf_add_lfm2moe},
+    {FAMILY("granitehybrid", "granitemoehybrid", "GraniteMoeHybrid"), .keys = granitehybrid_keys,
+     .names = granitehybrid_names, .add = weft_gguf_add_granitehybrid},
     {.architecture = "qwen35",
      .model_type = "qwen3_5_text",
      .language = "Qwen3_5ForCausalLM",

@@ -30,12 +30,13 @@ enum weft_gguf_change {
     WEFT_GGUF_ROWS_OF_KEYS,    /* likewise */
     WEFT_GGUF_LESS_ONE,        /* a file has 1 + weight, where a folder has the weight */
     WEFT_GGUF_RATE, /* a file has -exp(weight), where a folder has the weight; whole names */
+    WEFT_GGUF_FLAT, /* a file has two axes, where a folder has one; whole names */
     WEFT_GGUF_EXPERTS, /* a file has [experts, rows, columns], where these are one behind the other here */
     WEFT_GGUF_ROW,   /* a file has [columns], where a folder has [1, columns] */
     WEFT_GGUF_FILTER /* a file has [channels, taps], where a folder has [channels, 1, taps] */
 };
 
-/** Names of a tensor, without ".weight" and ".bias" but for RATE and WHOLE; # is the layer's number. */
+/** Names of a tensor, without ".weight" and ".bias" but for FLAT, RATE and WHOLE; # is the layer's number. */
 struct weft_gguf_name {
     const char *theirs; /* in a GGUF file; null ends a list */
     const char *ours;   /* in a folder */
@@ -84,6 +85,7 @@ weft_status weft_gguf_add_gemma2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_gemma3(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_lfm2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_lfm2moe(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_granitehybrid(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_qwen35(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_gpt2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_bert(const struct weft_gguf_reading *reading);
@@ -109,6 +111,8 @@ weft_status weft_gguf_own_expect(const struct weft_gguf_reading *reading, const 
                                  int64_t expected, const char *what);
 /** The first of the layers that predict further tokens, which are no part of the model: they are the last ones. */
 weft_status weft_gguf_own_layers(int64_t *layers, const struct weft_gguf_reading *reading);
+/** attention.head_count_kv: a number, or one for each layer, which is 0 in those without attention; unchanged where the key is missing. */
+weft_status weft_gguf_own_key_heads(int64_t *heads, const struct weft_gguf_reading *reading);
 /** WEFT_UNSUPPORTED, naming the key. */
 weft_status weft_gguf_own_fail(const struct weft_gguf_reading *reading, const char *name,
                                const char *expected, const char *found);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/text.h"
 #include "core/try.h"
 #include "model/gguf/gguf_family.h"
 
@@ -243,20 +244,51 @@ weft_status weft_gguf_add_gemma3(const struct weft_gguf_reading *reading) {
     return add_window(reading, 6);
 }
 
-/* A layer without heads of keys is one of filters; the others have as many as each other. */
-static weft_status add_layer_kinds(const struct weft_gguf_reading *reading, const int32_t *heads,
-                                   int64_t layers) {
-    json_t *kinds = json_array();
-    int32_t found = 0;
-    for (int64_t i = 0; kinds && i < layers; i++) {
-        const bool same = heads[i] == 0 || found == 0 || heads[i] == found;
-        if (!same || heads[i] < 0) {
-            json_decref(kinds);
+/* Numbers of heads of keys, one for each layer; to be freed. Null where the key is a single number, or missing. */
+static weft_status read_layer_heads(int32_t **heads, int64_t *layers,
+                                    const struct weft_gguf_reading *reading) {
+    const struct weft_gguf_own_key key = weft_gguf_own_key(reading, "attention.head_count_kv");
+    const struct weft_gguf_value *value = weft_gguf_find(reading->file, key.text);
+    *heads = NULL;
+    WEFT_TRY(weft_gguf_own_integer(layers, reading, "block_count"));
+    return value && value->type == WEFT_GGUF_ARRAY
+               ? weft_gguf_integers(heads, reading->file, key.text, (uint64_t)*layers)
+               : WEFT_OK;
+}
+
+/* Layers without heads of keys are of another kind; the others have as many as each other. */
+static weft_status find_heads(int64_t *found, const struct weft_gguf_reading *reading,
+                              const int32_t *heads, int64_t layers) {
+    *found = 0;
+    for (int64_t i = 0; i < layers; i++) {
+        if (heads[i] < 0 || (heads[i] > 0 && *found > 0 && heads[i] != *found)) {
             return weft_gguf_own_fail(reading, "attention.head_count_kv",
                                       "0 or one number of heads", "several");
         }
-        found = heads[i] > 0 ? heads[i] : found;
-        if (json_array_append_new(kinds, json_string(heads[i] > 0 ? "full_attention" : "conv")) !=
+        *found = heads[i] > 0 ? heads[i] : *found;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_gguf_own_key_heads(int64_t *heads, const struct weft_gguf_reading *reading) {
+    int32_t *each = NULL;
+    int64_t layers = 0;
+    WEFT_TRY(read_layer_heads(&each, &layers, reading));
+    if (!each) {
+        return weft_gguf_own_integer(heads, reading, "attention.head_count_kv");
+    }
+    const weft_status status = find_heads(heads, reading, each, layers);
+    weft_free(weft_gguf_host(reading->file), each);
+    return status;
+}
+
+static weft_status set_layer_kinds(const struct weft_gguf_reading *reading, const int32_t *heads,
+                                   int64_t layers, const char *other) {
+    int64_t found = 0;
+    WEFT_TRY(find_heads(&found, reading, heads, layers));
+    json_t *kinds = json_array();
+    for (int64_t i = 0; kinds && i < layers; i++) {
+        if (json_array_append_new(kinds, json_string(heads[i] > 0 ? "full_attention" : other)) !=
             0) {
             json_decref(kinds);
             kinds = NULL;
@@ -266,19 +298,74 @@ static weft_status add_layer_kinds(const struct weft_gguf_reading *reading, cons
     return found > 0 ? weft_gguf_set(reading, "num_key_value_heads", json_integer(found)) : WEFT_OK;
 }
 
-weft_status weft_gguf_add_lfm2(const struct weft_gguf_reading *reading) {
-    const struct weft_gguf_own_key key = weft_gguf_own_key(reading, "attention.head_count_kv");
+static weft_status add_layer_kinds(const struct weft_gguf_reading *reading, const char *other) {
     int64_t layers = 0;
     int32_t *heads = NULL;
-    WEFT_TRY(weft_gguf_own_integer(&layers, reading, "block_count"));
-    WEFT_TRY(weft_gguf_integers(&heads, reading->file, key.text, (uint64_t)layers));
-    const weft_status status = heads ? add_layer_kinds(reading, heads, layers)
+    WEFT_TRY(read_layer_heads(&heads, &layers, reading));
+    const weft_status status = heads ? set_layer_kinds(reading, heads, layers, other)
                                      : weft_gguf_own_fail(reading, "attention.head_count_kv",
-                                                          "a number for each layer", "no such key");
+                                                          "a number for each layer", "none");
     weft_free(weft_gguf_host(reading->file), heads);
-    WEFT_TRY(status);
+    return status;
+}
+
+weft_status weft_gguf_add_lfm2(const struct weft_gguf_reading *reading) {
+    WEFT_TRY(add_layer_kinds(reading, "conv"));
     WEFT_TRY(weft_gguf_set(reading, "block_auto_adjust_ff_dim", json_false()));
     return weft_gguf_add_qwen(reading);
+}
+
+/* Sizes of Mamba's mixers; all layers that have one have the same biases. */
+static weft_status add_mamba(const struct weft_gguf_reading *reading) {
+    int64_t channels = 0, heads = 0, hidden = 0;
+    bool filter_bias = false, map_bias = false;
+    WEFT_TRY(weft_gguf_own_integer(&channels, reading, "ssm.inner_size"));
+    WEFT_TRY(weft_gguf_own_integer(&heads, reading, "ssm.time_step_rank"));
+    WEFT_TRY(weft_gguf_own_integer(&hidden, reading, "embedding_length"));
+    if (heads == 0 || hidden == 0 || channels % heads != 0 || channels % hidden != 0) {
+        return weft_gguf_own_fail(reading, "ssm.inner_size",
+                                  "a multiple of ssm.time_step_rank and of embedding_length",
+                                  "another number");
+    }
+    for (uint32_t i = 0; i < weft_gguf_tensor_count(reading->file); i++) {
+        const char *name = weft_gguf_tensor_at(reading->file, i)->name;
+        filter_bias = filter_bias || weft_ends_with(name, ".ssm_conv1d.bias");
+        map_bias = map_bias || weft_ends_with(name, ".ssm_in.bias");
+    }
+    WEFT_TRY(weft_gguf_set(reading, "mamba_d_head", json_integer(channels / heads)));
+    WEFT_TRY(weft_gguf_set(reading, "mamba_expand", json_integer(channels / hidden)));
+    WEFT_TRY(weft_gguf_set(reading, "mamba_conv_bias", json_boolean(filter_bias)));
+    return weft_gguf_set(reading, "mamba_proj_bias", json_boolean(map_bias));
+}
+
+/* With experts, or without, where the layers of all tokens have the file's usual size. */
+static weft_status add_hybrid_sizes(const struct weft_gguf_reading *reading) {
+    int64_t experts = 0, chosen = 0, shared = 0;
+    WEFT_TRY(weft_gguf_own_integer(&experts, reading, "expert_count"));
+    WEFT_TRY(weft_gguf_own_integer(&chosen, reading, "expert_used_count"));
+    WEFT_TRY(weft_gguf_own_integer(&shared, reading,
+                                   experts > 0 ? "expert_shared_feed_forward_length"
+                                               : "feed_forward_length"));
+    WEFT_TRY(weft_gguf_set(reading, "num_local_experts", json_integer(experts)));
+    WEFT_TRY(weft_gguf_set(reading, "shared_intermediate_size", json_integer(shared)));
+    return experts > 0 ? weft_gguf_set(reading, "num_experts_per_tok", json_integer(chosen))
+                       : WEFT_OK;
+}
+
+/* Files whose attention has positions are Bamba's. */
+weft_status weft_gguf_add_granitehybrid(const struct weft_gguf_reading *reading) {
+    const struct weft_gguf_own_key key = weft_gguf_own_key(reading, "rope.scaling.finetuned");
+    bool has_positions = true;
+    WEFT_TRY(weft_gguf_bool(&has_positions, reading->file, key.text));
+    if (has_positions) {
+        return weft_gguf_own_fail(reading, "rope.scaling.finetuned", "false",
+                                  "true, which it is where it is missing");
+    }
+    WEFT_TRY(weft_gguf_set(reading, "position_embedding_type", json_string("nope")));
+    WEFT_TRY(add_hybrid_sizes(reading));
+    WEFT_TRY(add_mamba(reading));
+    WEFT_TRY(add_layer_kinds(reading, "linear_attention"));
+    return weft_gguf_add_llama(reading);
 }
 
 /* The bias is added where experts are compared. */

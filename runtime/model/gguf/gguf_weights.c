@@ -177,7 +177,8 @@ static const struct weft_gguf_name *translate(char out[NAME_SIZE],
                                               const struct weft_gguf_family *family,
                                               const char *name) {
     for (const struct weft_gguf_name *row = family->names; row->theirs; row++) {
-        const bool whole = row->change == WEFT_GGUF_WHOLE || row->change == WEFT_GGUF_RATE;
+        const bool whole = row->change == WEFT_GGUF_WHOLE || row->change == WEFT_GGUF_RATE ||
+                           row->change == WEFT_GGUF_FLAT;
         const char *number = "";
         size_t digits = 0;
         const char *end = behind(name, row->theirs, whole, &number, &digits);
@@ -203,9 +204,7 @@ static weft_status count_heads(uint64_t *heads, const weft_gguf *file,
     WEFT_TRY(weft_gguf_integer(
         &found, file, weft_gguf_own_key(&reading, "attention.head_count").text, 0, INT32_MAX));
     if (change == WEFT_GGUF_ROWS_OF_KEYS) {
-        WEFT_TRY(weft_gguf_integer(&found, file,
-                                   weft_gguf_own_key(&reading, "attention.head_count_kv").text, 0,
-                                   INT32_MAX));
+        WEFT_TRY(weft_gguf_own_key_heads(&found, &reading));
     }
     *heads = (uint64_t)found;
     return WEFT_OK;
@@ -248,8 +247,10 @@ static weft_status set_change(struct entry *entry, const weft_gguf *file,
         return weft_ends_with(entry->name, ".weight") ? set_axes(entry, file, change) : WEFT_OK;
     }
     if (change != WEFT_GGUF_LESS_ONE && change != WEFT_GGUF_RATE) {
-        const bool same = change == WEFT_GGUF_SAME || change == WEFT_GGUF_WHOLE;
-        return same ? WEFT_OK : set_order(entry, file, family, change);
+        const bool in_turn =
+            change == WEFT_GGUF_ROWS_OF_QUERIES || change == WEFT_GGUF_ROWS_OF_KEYS;
+        entry->change = change;
+        return in_turn ? set_order(entry, file, family, change) : WEFT_OK;
     }
     entry->change = change;
     entry->restored = change == WEFT_GGUF_RATE || weft_ends_with(entry->name, ".weight");
@@ -276,6 +277,9 @@ static void give(weft_safetensors_tensor *out, const struct entry *entry, uint64
         out->rank = 2;
         out->shape[0] *= tensor->shape[1]; /* no overflow: elements of all are counted */
         out->shape[1] = tensor->shape[2];
+    } else if (entry->change == WEFT_GGUF_FLAT || entry->change == WEFT_GGUF_RATE) {
+        out->rank = 1;
+        out->shape[0] = tensor->elements;
     } else if (entry->change == WEFT_GGUF_ROW) {
         out->rank = 2;
         out->shape[1] = tensor->shape[0];

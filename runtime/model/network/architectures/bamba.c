@@ -57,12 +57,9 @@ static weft_status read_granite(void *state, weft_network_config *config,
     return weft_mamba_read(&hybrid->mamba, 0, config, json);
 }
 
-static const struct weft_rotary_fields half_rotary = {WEFT_ROTARY_FIELDS_BUT_SHARE,
-                                                      .usual_share = 0.5, .partial = true};
-
 static weft_status check_bamba(weft_network_config *config, const struct weft_head *head,
                                const weft_json_fields *json) {
-    return weft_decoder_check_with(config, head, &half_rotary, json);
+    return weft_decoder_check_with(config, head, &weft_half_rotary, json);
 }
 
 /* Positions only where config.json asks for them. */
@@ -93,6 +90,10 @@ static const struct weft_tensor_name granite_names[] = {
     {WEFT_NAMED("layers.#.feed_forward.shared.l1", SHARED), WEFT_PART(0, 2)},
     {WEFT_NAMED("layers.#.feed_forward.shared.l2", SHARED), WEFT_PART(1, 2)},
     {WEFT_NAMED("layers.#.feed_forward.shared.l3", "layers.#.shared_mlp.output_linear")},
+    {WEFT_NAMED("layers.#.feed_forward.l1", "layers.#.shared_mlp.gate_proj")}, /* GGUF files' */
+    {WEFT_NAMED("layers.#.feed_forward.l2", "layers.#.shared_mlp.up_proj")},
+    {WEFT_NAMED("layers.#.feed_forward.shared.l1", "layers.#.shared_mlp.gate_proj")},
+    {WEFT_NAMED("layers.#.feed_forward.shared.l2", "layers.#.shared_mlp.up_proj")},
     WEFT_GRANITE_EXPERT_NAMES,
     WEFT_LLAMA_NORM_NAMES,
     {.ours = NULL}};
