@@ -7,13 +7,16 @@
 WEFT_SHEET_CALL(attention, x[0], x[1], x[2])
 WEFT_SHEET_MIX(attention, x[0], x[1], x[2])
 
-enum { Q, K, V, BIAS };
+enum { Q, K, V, BIAS, SINKS };
 
 #define WITH(...) .params = weft_attention_params(__VA_ARGS__)
 
 static const weft_use uses[] = {
     {.name = "attention"},
     {.name = "causal attention", .params = weft_attention_params(.causal = true)},
+    {.name = "causal attention with sinks",
+     .params = weft_attention_params(.causal = true),
+     .with = 1 << SINKS},
 };
 
 static const weft_trial trials[] = {
@@ -33,6 +36,11 @@ static const weft_trial trials[] = {
     {MISMATCH, IS(AS(K, 2, 6, 8), AS(V, 2, 6, 8)), WITH(.causal = true),
      SAYS("k [2, 6, 8]", "[B, n, d], all of them")},
     {ACCEPTED, IS(AS(K, 2, 6, 8), AS(V, 2, 6, 8)), GIVES(2, 5, 8)},
+    {MISMATCH, IS(AS(SINKS, 2)), WITH(.heads = 4, .causal = true),
+     SAYS("attention: sinks must be [4]", "[2]")},
+    {UNSUPPORTED, IS(AS(SINKS, 4)), WITH(.heads = 4), SAYS("sinks", "causal")},
+    {UNSUPPORTED, IS(AS(SINKS, 4), AS(BIAS, 5, 5)), WITH(.heads = 4, .causal = true),
+     SAYS("sinks", "without a bias")},
 };
 
 const weft_sheet weft_sheet_attention = {
@@ -45,7 +53,8 @@ const weft_sheet weft_sheet_attention = {
                  {"bias",
                   {WEFT_AXIS_TOKENS, WEFT_AXIS_KEYS},
                   .field = WEFT_SHEET_FIELD(weft_attention_params, bias),
-                  .is_optional = true}},
+                  .is_optional = true},
+                 WEFT_OPTIONAL("sinks", weft_attention_params, sinks, WEFT_AXES(WEFT_AXIS_HEADS))},
     .mix = mix_attention,
     WEFT_SHEET_USES(uses),
     .sizes = {.batch = 2, .n = 5, .heads = 1, .width = 8},
@@ -61,6 +70,7 @@ struct row {
     uint32_t bias_rank; /* 0: no bias */
     uint32_t kv_heads;  /* 0: heads */
     bool causal;
+    bool sinks;
 };
 
 static const struct row rows[] = {
@@ -100,15 +110,16 @@ static const struct row rows[] = {
     {1, 1, 1, 4, 2, 0.0F, WEFT_VALUES_UNIT, 2, .causal = true},
     {2, 37, 37, 24, 3, 0.0F, WEFT_VALUES_UNIT, 3, .causal = true},
     {2, 131, 131, 28, 4, 0.0F, WEFT_VALUES_UNIT, 4, .kv_heads = 2, .causal = true},
+    {2, 67, 67, 24, 6, 0.0F, WEFT_VALUES_UNIT, 0, .kv_heads = 2, .causal = true, .sinks = true},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,m=%u,d=%u,heads=%u,batch=%u%s%s%s",
-             row->causal ? "causal/" : "", weft_values_name(row->values), row->n, row->m, row->d,
-             row->heads, row->batch,
-             WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale),
-             WEFT_CASE_PART(row->bias_rank != 0, ",bias=%u", row->bias_rank),
-             WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads));
+    snprintf(
+        text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,m=%u,d=%u,heads=%u,batch=%u%s%s%s%s",
+        row->causal ? "causal/" : "", weft_values_name(row->values), row->n, row->m, row->d,
+        row->heads, row->batch, WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale),
+        WEFT_CASE_PART(row->bias_rank != 0, ",bias=%u", row->bias_rank),
+        WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads), row->sinks ? ",sinks" : "");
 }
 
 static void build(weft_case *c, const struct row *row) {
@@ -125,6 +136,10 @@ static void build(weft_case *c, const struct row *row) {
                                      weft_shape_of(row->batch, row->heads, row->n, row->m)};
         params.bias =
             weft_case_input(c, "bias", shapes[row->bias_rank - 2], WEFT_VALUES_TENS).tensor;
+    }
+    if (row->sinks) {
+        params.sinks =
+            weft_case_input(c, "sinks", weft_shape_of(row->heads), WEFT_VALUES_TENS).tensor;
     }
     weft_case_expect(c, "y", weft_case_attention(c, q, k, v, &params));
 }

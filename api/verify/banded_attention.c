@@ -9,8 +9,9 @@ WEFT_SHEET_STEP(banded_attention, x[0], x[1], x[2])
 
 static void define_band(const weft_sequence *s) {
     const weft_banded_attention_params *p = s->call->params;
-    weft_reference_softmax_attention(s->ref, s->out, s->rows, &s->a, p->half_width,
-                                     (double)p->scale);
+    weft_reference_attention a = s->a;
+    a.sinks = s->call->given;
+    weft_reference_softmax_attention(s->ref, s->out, s->rows, &a, p->half_width, (double)p->scale);
 }
 
 /* weft/decode.h: keys and values of the band. */
@@ -19,7 +20,7 @@ static uint32_t state_size(const weft_sizes *s, const void *params) {
     return 2 * (s->kv_heads != 0 ? s->kv_heads : s->heads) * s->width * (p->half_width + 1);
 }
 
-enum { Q, K, V };
+enum { Q, K, V, SINKS };
 
 #define PARAMS(...) weft_banded_attention_params(__VA_ARGS__)
 #define WITH(...)   .params = PARAMS(__VA_ARGS__)
@@ -36,6 +37,9 @@ static const weft_use uses[] = {
      .reads_nearby = true},
     {.name = "a band of all", .params = PARAMS(.half_width = 999)},
     {.name = "a causal band", .params = PARAMS(.half_width = 20, .causal = true)},
+    {.name = "a causal band with sinks",
+     .params = PARAMS(.half_width = 20, .causal = true),
+     .with = 1 << SINKS},
 };
 
 static const weft_use steps[] = {
@@ -60,6 +64,10 @@ static const weft_use steps[] = {
     {.name = "band, longer than the sequence",
      .params = PARAMS(.causal = true, .half_width = 511, .scale = 2.5F),
      .sizes = {2, 200, 2, 16, .values = 16}},
+    {.name = "band, sinks",
+     .params = PARAMS(.causal = true, .half_width = 50),
+     .sizes = {2, 130, 6, 8, .values = 8, .kv_heads = 2},
+     .with = 1 << SINKS},
 };
 
 static const weft_trial trials[] = {
@@ -77,12 +85,16 @@ static const weft_trial trials[] = {
     {MISMATCH, IS(AS(Q, 9, 6), AS(K, 9, 6), AS(V, 9, 6)), SAYS("[9, 6]", "[B, n, d]")},
     {MISMATCH, IS(AS_I32(K, 2, 9, 6)), SAYS("k must be f32", "i32")},
     {INVALID, IS(AS_NOTHING(V)), SAYS("input 2")},
+    {MISMATCH, IS(AS(SINKS, 2)), WITH(.heads = 3), SAYS("sinks must be [3]", "[2]")},
+    {MISMATCH, IS(AS_I32(SINKS, 3)), WITH(.heads = 3), SAYS("sinks must be f32")},
+    {ACCEPTED, IS(AS(SINKS, 3)), WITH(.heads = 3), GIVES(2, 9, 6)},
 };
 
 const weft_sheet weft_sheet_banded_attention = {
     WEFT_SHEET_ATTENTION(banded_attention),
     WEFT_SHEET_KV_HEADS(weft_banded_attention_params),
-    .operands = {WEFT_OPERANDS_QKV},
+    .operands = {WEFT_OPERANDS_QKV, WEFT_OPTIONAL("sinks", weft_banded_attention_params, sinks,
+                                                  WEFT_AXES(WEFT_AXIS_HEADS))},
     .half_width = WEFT_SHEET_FIELD(weft_banded_attention_params, half_width),
     .grows_linearly = true,
     .define = define_band,
@@ -102,6 +114,7 @@ struct row {
     float scale; /* 0: the usual 1/sqrt(d/heads) */
     weft_values values;
     uint32_t kv_heads; /* 0: heads */
+    bool sinks;
 };
 
 static const struct row rows[] = {
@@ -142,6 +155,10 @@ static const struct row rows[] = {
     {2, 97, 48, 6, 40, false, 0.0F, .values = WEFT_VALUES_UNIT, .kv_heads = 2},
     {2, 131, 35, 7, 130, true, 0.0F, .values = WEFT_VALUES_UNIT, .kv_heads = 1},
     {1, 67, 520, 8, 20, true, 0.75F, .values = WEFT_VALUES_UNIT, .kv_heads = 4},
+    {1, 1, 2, 2, 0, true, 0.0F, .values = WEFT_VALUES_UNIT, .sinks = true},
+    {2, 131, 48, 6, 40, true, 0.0F, .values = WEFT_VALUES_UNIT, .kv_heads = 2, .sinks = true},
+    {1, 67, 63, 3, 66, true, 0.0F, .values = WEFT_VALUES_TENS, .sinks = true},
+    {2, 97, 24, 2, 12, false, 0.0F, .values = WEFT_VALUES_MIXED, .sinks = true},
 };
 
 #define ROWS WEFT_COUNT(rows)
@@ -150,18 +167,19 @@ static const char *const implementations[] = {"direct", "tiled"};
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROWS];
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,heads=%u,k=%u,batch=%u%s%s",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,heads=%u,k=%u,batch=%u%s%s%s",
              implementations[index / ROWS], row->causal ? "causal/" : "",
              weft_values_name(row->values), row->n, row->d, row->heads, row->half_width, row->batch,
              WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale),
-             WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads));
+             WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads),
+             row->sinks ? ",sinks" : "");
 }
 
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index % ROWS];
     c->implementation = implementations[index / ROWS];
     c->seed = index % ROWS; /* the same input for both */
-    weft_sheet_case(c, &weft_sheet_banded_attention,
+    weft_sheet_case(c, &weft_sheet_banded_attention, row->sinks ? 1 << SINKS : 0,
                     &(weft_sizes){.batch = row->batch,
                                   .n = row->n,
                                   .heads = row->heads,

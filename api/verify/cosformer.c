@@ -127,7 +127,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
 
 static void build(weft_case *c, const struct row *row) {
     weft_sheet_case(
-        c, &weft_sheet_cosformer,
+        c, &weft_sheet_cosformer, 0,
         &(weft_sizes){row->batch, row->n, row->heads, row->width, row->m, .values = row->values},
         row->kind,
         weft_cosformer_params(.heads = row->heads, .causal = row->m == 0, .length = row->length,

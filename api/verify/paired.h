@@ -85,6 +85,7 @@ typedef struct weft_call {
     const void *params;
     const double *given; /* beta, w, bias: what the mixer reads besides */
     uint32_t count;      /* its rows; of attention's bias its rank */
+    const double *sinks; /* of softmax attention, or null */
     const weft_reference_map *maps;
     uint32_t kv_heads; /* of k and v; 0: heads */
 } weft_call;

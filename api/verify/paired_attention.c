@@ -56,6 +56,7 @@ static void define_attention(const weft_sequence *s) {
     const uint64_t size = (uint64_t)a.heads * a.n * a.m;
     a.bias = s->call->given && rank == 4 ? s->call->given + s->batch * size : s->call->given;
     a.each_head = rank > 2;
+    a.sinks = s->call->sinks;
     weft_reference_softmax_attention(s->ref, s->out, s->rows, &a, UINT32_MAX, (double)p->scale);
 }
 
@@ -68,6 +69,7 @@ weft_array weft_case_attention(weft_case *c, weft_array q, weft_array k, weft_ar
     return weft_case_attend(c, status, y, define_attention,
                             &(weft_call){q, k, v, params->heads, params->causal, params,
                                          .given = bias.value, .count = bias.shape.rank,
+                                         .sinks = weft_case_find(c, params->sinks).value,
                                          .kv_heads = params->kv_heads});
 }
 

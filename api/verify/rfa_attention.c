@@ -94,7 +94,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
 }
 
 static void build(weft_case *c, const struct row *row) {
-    weft_sheet_case(c, &weft_sheet_rfa_attention,
+    weft_sheet_case(c, &weft_sheet_rfa_attention, 0,
                     &(weft_sizes){row->batch, row->n, row->heads, row->width, row->m, row->values,
                                   .rows = row->features},
                     row->kind,

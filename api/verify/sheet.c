@@ -216,12 +216,12 @@ weft_array weft_sheet_operand(weft_case *c, const weft_sheet *sheet, uint32_t op
     return weft_sheet_in_range(c, o, x);
 }
 
-void weft_sheet_case(weft_case *c, const weft_sheet *sheet, const weft_sizes *sizes,
+void weft_sheet_case(weft_case *c, const weft_sheet *sheet, uint32_t with, const weft_sizes *sizes,
                      weft_values kind, const void *params) {
     const bool causal = weft_sheet_is_causal(sheet, params);
     weft_array x[WEFT_OPERANDS] = {{.value = NULL}};
     for (uint32_t i = 0; i < weft_sheet_operand_count(sheet); i++) {
-        if (!sheet->operands[i].is_optional) {
+        if (!sheet->operands[i].is_optional || (with >> i & 1) != 0) {
             x[i] = weft_sheet_operand(c, sheet, i, sizes, causal, kind);
         }
     }

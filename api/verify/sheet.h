@@ -254,8 +254,8 @@ weft_array weft_sheet_in_range(weft_case *c, const weft_operand *operand, weft_a
 weft_array weft_sheet_operand(weft_case *c, const weft_sheet *sheet, uint32_t operand,
                               const weft_sizes *sizes, bool causal, weft_values kind);
 
-/** The case of all operands that are not optional, with the result `y`. The parameters are those given. */
-void weft_sheet_case(weft_case *c, const weft_sheet *sheet, const weft_sizes *sizes,
+/** The case of all operands that are not optional, and of those `with` bits, with the result `y`. The parameters are those given. */
+void weft_sheet_case(weft_case *c, const weft_sheet *sheet, uint32_t with, const weft_sizes *sizes,
                      weft_values kind, const void *params);
 
 /* ---- for sheets ---- */

@@ -16,6 +16,7 @@ struct row {
     uint32_t shorter;  /* tokens that each sequence's prompt lacks of the one before it */
     uint32_t kv_heads; /* 0: heads */
     bool unrolled;     /* by the kernel of GPUs, which software drivers would not take */
+    bool sinks;        /* in the rates' place */
 };
 
 /* The constant [batch] of `token` less what each sequence lacks. */
@@ -98,7 +99,7 @@ static weft_tensor add_step(weft_case *c, const weft_sheet *sheet, const weft_sh
                                 add_position(c, x[0].shape.dim[0], token + count - 1, shorter)};
     weft_tensor y = {0};
     weft_tensor own[4];
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4 && x[i].shape.rank > 1; i++) {
         own[i] = count > 1     ? take_tokens(c, x[i], 0, count, 0)
                  : shorter > 0 ? take_tokens(c, x[i], token, 1, shorter)
                                : take_token(c, x[i].tensor, token);
@@ -118,6 +119,10 @@ static void make_operands(weft_case *c, weft_array x[WEFT_OPERANDS], const weft_
         x[i] = weft_case_input(c, names[i], weft_shape_of(row->batch, row->n, columns[i]),
                                i == 3 ? WEFT_VALUES_UNIT : row->kind);
     }
+    if (sheet->operands[3].is_optional) {
+        x[3] = row->sinks ? weft_case_weight(c, weft_shape_of(row->heads), WEFT_VALUES_UNIT)
+                          : (weft_array){.value = NULL};
+    }
     for (uint32_t i = 0; i < weft_sheet_operand_count(sheet); i++) {
         x[i] = weft_sheet_in_range(c, &sheet->operands[i], x[i]);
     }
@@ -135,6 +140,7 @@ static void build_row(weft_case *c, const weft_sheet *sheet, const struct row *r
     c->implementation = row->unrolled ? "unrolled" : NULL;
     make_operands(c, x, sheet, row);
     weft_sheet_params own = weft_sheet_params_of(sheet, params, &sizes, (weft_tensor){0});
+    weft_sheet_set(&own, sheet->operands[3].field, x[3].tensor);
     weft_case_state(c, "state", weft_shape_of(row->batch, sheet->state_size(&sizes, &own)));
     c->only_values = true;
     const weft_array whole = weft_sheet_mix(c, sheet, x, &own);
@@ -214,6 +220,9 @@ static const struct row band_rows[] = {
     {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .kv_heads = 2},
     {1, 21, 4, 7, 7, .option = 30, .kind = WEFT_VALUES_UNIT, .prompt = 9, .kv_heads = 1},
     {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .kv_heads = 2, .unrolled = true},
+    {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .kv_heads = 2, .sinks = true},
+    {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .unrolled = true, .sinks = true},
+    {1, 21, 4, 7, 7, .option = 30, .kind = WEFT_VALUES_TENS, .prompt = 9, .sinks = true},
 };
 
 static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
@@ -222,10 +231,11 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
         row->unrolled ? "unrolled/" : "", weft_values_name(row->kind), row->n,
         row->heads * row->width, row->heads * row->values, row->heads, row->batch, row->option);
     if (used > 0 && used < WEFT_CASE_NAME_SIZE) {
-        snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, "%s%s%s",
+        snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, "%s%s%s%s",
                  WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads),
                  WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt),
-                 WEFT_CASE_PART(row->shorter != 0, ",shorter=%u", row->shorter));
+                 WEFT_CASE_PART(row->shorter != 0, ",shorter=%u", row->shorter),
+                 row->sinks ? ",sinks" : "");
     }
 }
 

@@ -17,7 +17,7 @@
 #include "ops/matmul.h"
 #include "ops/softmax.h"
 
-enum { LENGTHS = 3, BIAS = 4, INPUTS = 5 };
+enum { LENGTHS = 3, BIAS = 4, SINKS = 5, INPUTS = 6 };
 
 struct weft_attention_node {
     uint32_t heads;
@@ -35,8 +35,12 @@ weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tenso
                                        .causal = params && params->causal,
                                        .scale = params ? params->scale : 0.0F};
     const weft_tensor none = {0};
-    const weft_tensor inputs[INPUTS] = {q, k, v, params ? params->lengths : none,
-                                        params ? params->bias : none};
+    const weft_tensor inputs[INPUTS] = {q,
+                                        k,
+                                        v,
+                                        params ? params->lengths : none,
+                                        params ? params->bias : none,
+                                        params ? params->sinks : none};
     return weft_graph_add(out, graph, &weft_op_attention, inputs, INPUTS, &node, sizeof node);
 }
 
@@ -83,6 +87,12 @@ static weft_status check_bias(const weft_graph *graph, const struct weft_node *n
                      weft_shape_text(wanted[2], text[2]), weft_shape_text(found, text[3]));
 }
 
+/* Causal, chunk by chunk. */
+static bool is_band(const struct weft_node *node) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    return params->causal && !weft_node_has_input(node, BIAS);
+}
+
 static weft_status attention_infer(const weft_graph *graph, struct weft_node *node,
                                    weft_dtype *dtype, weft_shape *shape) {
     struct weft_attention_node *params = (void *)node->params.bytes;
@@ -93,7 +103,12 @@ static weft_status attention_infer(const weft_graph *graph, struct weft_node *no
     *dtype = WEFT_F32;
     *shape = qkv[0];
     WEFT_TRY(check_heads(graph, node));
-    return check_bias(graph, node);
+    WEFT_TRY(check_bias(graph, node));
+    WEFT_TRY(weft_check_sinks(graph, node, SINKS, params->heads));
+    return is_band(node) || !weft_node_has_input(node, SINKS)
+               ? WEFT_OK
+               : weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                           "attention: sinks are of causal attention without a bias");
 }
 
 /** A head's [n, d/heads] matrix within activations [B, n, d]. */
@@ -220,6 +235,12 @@ static weft_status attention_lower(struct weft_lowering *lowering, const struct 
     return weft_lower_status(lowering);
 }
 
+static bool scores_support(const weft_graph *graph, const struct weft_node *node,
+                           const weft_device_info *device) {
+    (void)graph, (void)device;
+    return !weft_node_has_input(node, SINKS);
+}
+
 /* ---- in one pass, on processors ---- */
 
 static weft_status rows_lower(struct weft_lowering *lowering, const struct weft_node *node) {
@@ -252,11 +273,6 @@ static bool rows_support(const weft_graph *graph, const struct weft_node *node,
 
 /* ---- causal, chunk by chunk ---- */
 
-static bool is_band(const struct weft_node *node) {
-    const struct weft_attention_node *params = (const void *)node->params.bytes;
-    return params->causal && !weft_node_has_input(node, BIAS);
-}
-
 static bool band_supports(const weft_graph *graph, const struct weft_node *node,
                           const weft_device_info *device) {
     (void)graph;
@@ -272,7 +288,7 @@ static weft_status band_lower(struct weft_lowering *lowering, const struct weft_
                                        weft_node_shape(lowering->graph, node, 0)->dim[1] - 1,
                                    .causal = true,
                                    .scale = params->scale};
-    weft_lower_band(lowering, node, &band);
+    weft_lower_band(lowering, node, &band, weft_lower_input(lowering, node, SINKS));
     return weft_lower_status(lowering);
 }
 
@@ -309,7 +325,10 @@ const struct weft_op weft_op_attention = {
     .lower_parts = attention_lower_parts,
     .choose = attention_choose,
     .implementations =
-        WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower},
+        WEFT_IMPLEMENTATIONS({.name = "scores",
+                              .supports = scores_support,
+                              .limits = "attention without sinks",
+                              .lower = attention_lower},
                              {.name = "rows",
                               .supports = rows_support,
                               .limits = "attention of 16 queries or more, without "

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/try.h"
 #include "kernels/banded_attention/direct.h"
 #include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/tiled.h"
@@ -68,8 +69,24 @@ WEFT_VARIANTS(band, "banded_attention/band",
                .cost = {.hardware = 3.0F, .processor = 16.0F}},
               WEFT_LANES_ROWS(banded_attention_lanes, lanes_grid, 1))
 
+weft_status weft_check_sinks(const weft_graph *graph, const struct weft_node *node, uint32_t sinks,
+                             uint32_t heads) {
+    if (!weft_node_has_input(node, sinks)) {
+        return WEFT_OK;
+    }
+    char text[2][WEFT_SHAPE_TEXT_SIZE];
+    const weft_shape found = *weft_node_shape(graph, node, sinks);
+    const weft_shape wanted = weft_shape_of(heads);
+    WEFT_TRY(weft_expect_f32(graph, node, sinks, "sinks"));
+    return weft_shape_equal(found, wanted)
+               ? WEFT_OK
+               : weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: sinks must be %s, not %s",
+                           node->op->name, weft_shape_text(wanted, text[0]),
+                           weft_shape_text(found, text[1]));
+}
+
 void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *node,
-                     const struct weft_band *band) {
+                     const struct weft_band *band, uint32_t sinks) {
     const uint32_t lengths = weft_lower_lengths(lowering, node, node->op->lengths[0].input);
     const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
     const uint32_t n = shape->dim[1];
@@ -81,22 +98,23 @@ void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *nod
     const uint32_t k = weft_lower_value(lowering, node->input[1]);
     const uint32_t v = weft_lower_value(lowering, node->input[2]);
     const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER_VARIANTS(lowering, &weft_band_variants, sequences, banded_attention_direct,
-                            .bind = {.q = q, .k = k, .v = v, .result = result, .lengths = lengths},
-                            .push = {.sequences = sequences,
-                                     .width = width,
-                                     .n = n,
-                                     .d = d,
-                                     .heads = band->heads,
-                                     .kv_d = kv_heads * width,
-                                     .group = band->heads / kv_heads,
-                                     .before = band->half_width,
-                                     .after = band->causal ? 0 : band->half_width,
-                                     .scale = band->scale,
-                                     .unit = unit_of(band, n)},
-                            .constant = {.vector = d % 4 == 0 && width % 4 == 0,
-                                         .has_lengths = lengths != WEFT_NO_STORAGE});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_band_variants, sequences, banded_attention_direct,
+        .bind = {.q = q, .k = k, .v = v, .result = result, .lengths = lengths, .sinks = sinks},
+        .push = {.sequences = sequences,
+                 .width = width,
+                 .n = n,
+                 .d = d,
+                 .heads = band->heads,
+                 .kv_d = kv_heads * width,
+                 .group = band->heads / kv_heads,
+                 .before = band->half_width,
+                 .after = band->causal ? 0 : band->half_width,
+                 .scale = band->scale,
+                 .unit = unit_of(band, n)},
+        .constant = {.vector = d % 4 == 0 && width % 4 == 0,
+                     .has_lengths = lengths != WEFT_NO_STORAGE,
+                     .has_sinks = sinks != WEFT_NO_STORAGE});
     dispatch->flops = (double)sequences * count_pairs(band, n) * (4.0 * width + 20.0);
     dispatch->bytes = 8.0 * shape->dim[0] * n * (d + (double)kv_heads * width);
     dispatch->turns = fmin(n, 2.0 * band->half_width + 1.0);

@@ -15,9 +15,13 @@ struct weft_band {
 
 /**
  * Appends the attention of a node whose inputs 0 to 2 are q [B, n, heads · w], k and v [B, n, kv_heads · w], with the lengths that its op
- * names. half_width is below n.
+ * names, and sinks [heads], or WEFT_NO_STORAGE. half_width is below n.
  */
 void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *node,
-                     const struct weft_band *band);
+                     const struct weft_band *band, uint32_t sinks);
+
+/** Checks input `sinks` of a node, if it is there: f32 [heads]. Errors: WEFT_SHAPE_MISMATCH. */
+weft_status weft_check_sinks(const weft_graph *graph, const struct weft_node *node, uint32_t sinks,
+                             uint32_t heads);
 
 #endif

@@ -17,7 +17,9 @@
 #include "mixers/step.h"
 #include "ops/row.h"
 
-#define LENGTHS 3 /* an input, behind q, k and v */
+#define LENGTHS    3 /* inputs, behind q, k and v */
+#define SINKS      4
+#define STEP_SINKS WEFT_STEP_INPUTS
 
 static struct weft_band node_of(const weft_banded_attention_params *params) {
     struct weft_band node = {.heads = 1};
@@ -37,8 +39,10 @@ weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, wef
     WEFT_ENTER;
     WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph);
     struct weft_band node = node_of(params);
-    weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
-    return weft_graph_add(out, graph, &weft_op_banded_attention, inputs, LENGTHS + 1, &node,
+    const weft_tensor none = {0};
+    weft_tensor inputs[] = {q, k, v, params ? params->lengths : none,
+                            params ? params->sinks : none};
+    return weft_graph_add(out, graph, &weft_op_banded_attention, inputs, SINKS + 1, &node,
                           sizeof node);
 }
 
@@ -83,12 +87,14 @@ static weft_status banded_attention_infer(const weft_graph *graph, struct weft_n
                                 true));
     *dtype = WEFT_F32;
     *shape = qkv[0];
-    return check_params(graph, node);
+    WEFT_TRY(check_params(graph, node));
+    return weft_check_sinks(graph, node, SINKS, params->heads);
 }
 
 static weft_status banded_attention_lower(struct weft_lowering *lowering,
                                           const struct weft_node *node) {
-    weft_lower_band(lowering, node, (const void *)node->params.bytes);
+    weft_lower_band(lowering, node, (const void *)node->params.bytes,
+                    weft_lower_input(lowering, node, SINKS));
     return weft_lower_status(lowering);
 }
 
@@ -100,7 +106,7 @@ static const struct weft_member banded_attention_fields[] = {
 const struct weft_op weft_op_banded_attention = {
     .name = "banded_attention",
     .min_inputs = 3,
-    .max_inputs = LENGTHS + 1,
+    .max_inputs = SINKS + 1,
     .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_band),
     .fields = banded_attention_fields,
@@ -117,13 +123,14 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
     WEFT_ENTER;
     WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, step);
     struct weft_band node = node_of(params);
-    struct weft_step_call call = {.op = &weft_op_banded_attention_step,
-                                  .step = step,
-                                  .input = {q, k, v},
-                                  .input_count = WEFT_STEP_INPUTS,
-                                  .heads = node.heads,
-                                  .kv_heads = weft_kv_heads(node.kv_heads, node.heads),
-                                  .lengths = params ? params->lengths : (weft_tensor){0}};
+    struct weft_step_call call = {
+        .op = &weft_op_banded_attention_step,
+        .step = step,
+        .input = {q, k, v, [STEP_SINKS] = params ? params->sinks : (weft_tensor){0}},
+        .input_count = STEP_SINKS + 1,
+        .heads = node.heads,
+        .kv_heads = weft_kv_heads(node.kv_heads, node.heads),
+        .lengths = params ? params->lengths : (weft_tensor){0}};
     WEFT_TRY(weft_check_step(graph, &call));
     WEFT_TRY(take_scale(graph, &node, call.shape[0].dim[2] / node.heads));
     const double size = 2.0 * call.shape[1].dim[2] * (node.half_width + 1.0);
@@ -135,9 +142,10 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
 /* q's shape: v may have fewer heads. */
 static weft_status step_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                               weft_shape *shape) {
+    const struct weft_band *params = (const void *)node->params.bytes;
     *dtype = WEFT_F32;
     *shape = *weft_node_shape(graph, node, 0);
-    return WEFT_OK;
+    return weft_check_sinks(graph, node, STEP_SINKS, params->heads);
 }
 
 /** The tokens that sequences begin with: the causal op, and the state that steps of all of them would leave behind. */
@@ -151,7 +159,7 @@ static weft_status prompt_lower(struct weft_lowering *lowering, const struct wef
     const uint32_t kept = before < n ? before + 1 : n;
     params.causal = true;
     params.half_width = before < n ? before : n - 1;
-    weft_lower_band(lowering, node, &params);
+    weft_lower_band(lowering, node, &params, weft_lower_input(lowering, node, STEP_SINKS));
     const uint64_t count = (uint64_t)shape->dim[0] * kept * d;
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, banded_attention_prompt, weft_grid_of_items(count),
@@ -208,6 +216,7 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
     for (uint32_t i = 0; i < WEFT_STEP_INPUTS; i++) {
         storages[i] = weft_lower_value(lowering, node->input[i]);
     }
+    const uint32_t sinks = weft_lower_input(lowering, node, STEP_SINKS);
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
         lowering, &weft_band_step_variants, 1, banded_attention_step,
@@ -216,14 +225,15 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
                  .v = storages[2],
                  .position = storages[WEFT_STEP_POSITION],
                  .state = storages[WEFT_STEP_STATE],
-                 .result = result},
+                 .result = result,
+                 .sinks = sinks},
         .push = {.groups = (uint32_t)heads,
                  .width = width,
                  .heads = params->heads,
                  .group = params->heads / weft_kv_heads(params->kv_heads, params->heads),
                  .before = params->half_width,
                  .scale = params->scale},
-        .constant = {.vector = width % 4 == 0});
+        .constant = {.vector = width % 4 == 0, .has_sinks = sinks != WEFT_NO_STORAGE});
     const double pairs = (double)heads * (params->half_width + 1.0);
     dispatch->flops = pairs * (4.0 * width + 20.0);
     dispatch->bytes = 8.0 * pairs * width;
@@ -233,7 +243,7 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
 const struct weft_op weft_op_banded_attention_step = {
     .name = "banded_attention_step",
     .min_inputs = WEFT_STEP_INPUTS,
-    .max_inputs = WEFT_STEP_INPUTS,
+    .max_inputs = STEP_SINKS + 1,
     .params_size = sizeof(struct weft_band),
     .fields = banded_attention_fields,
     .state_input = WEFT_STEP_STATE,

@@ -147,7 +147,7 @@ void make_weights(uint i, uint chunk)
     factor[i] = weft_exp(before - shift);
     total[i] = weft_band_starts(band[i], chunk) ? sum : weft_multiply_add(factor[i], total[i], sum);
     if (weft_band_ends(band[i], chunk)) {
-        inverse[i] = weft_rcp(total[i]);
+        inverse[i] = weft_band_inverse(band[i], total[i], largest[i]);
     }
 }
 

@@ -137,7 +137,7 @@ void make_weights(Part part, inout uint largest[VECTORS], inout float total[VECT
         for (uint chunk = first_chunk(part.begin); chunk < part.end; chunk += WEFT_KEYS) {
             make_chunk(part, chunk, query, largest[v], total[v]);
         }
-        inverse[query] = weft_rcp(total[v]);
+        inverse[query] = weft_band_inverse(weft_band_of(part.query + query), total[v], weft_from_order_key(largest[v]));
     }
 }
 

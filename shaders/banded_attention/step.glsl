@@ -24,6 +24,7 @@
 
 layout(local_size_x = 128) in;
 layout(constant_id = 0) const uint VECTOR = 0; // whole, aligned fours in every head
+layout(constant_id = 1) const uint HAS_SINKS = 0;
 
 layout(std430, binding = 0) readonly buffer Q { float q[]; };
 layout(std430, binding = 1) readonly buffer K { float k[]; };
@@ -33,6 +34,7 @@ layout(std430, binding = 3) readonly buffer Position { int position[]; };
 layout(std430, binding = 4) buffer State { float state[]; };
 layout(std430, binding = 4) buffer StateVector { vec4 state4[]; };
 layout(std430, binding = 5) buffer Result { float result[]; };
+layout(std430, binding = 6) readonly buffer Sinks { float sinks[]; }; // of each head
 
 layout(push_constant) uniform Push
 {
@@ -204,7 +206,11 @@ void add_block(weft_band band, uint block, uint own, uint own_key, uint keys, ui
         bool starts = weft_band_starts(band, block + i * WEFT_KEYS);
         total = starts ? exchange[i] : weft_multiply_add(factors[i], total, exchange[i]);
     }
-    float inverse = weft_rcp(total); // of use behind the last block
+    float all = total; // of use behind the last block
+    if (HAS_SINKS != 0) {
+        all = weft_band_total(total, sinks[own / push.width % push.heads], weft_band_shift(largest), weft_causal_unit(band));
+    }
+    float inverse = weft_rcp(all);
     for (uint tile = 0; tile < push.width; tile += TILE) {
         sum_values(band, block, own_key, tile);
         barrier();

@@ -13,6 +13,7 @@
 #include "reduce.glsl"
 
 layout(constant_id = 0) const uint VECTOR = 0; // step.comp's
+layout(constant_id = 1) const uint HAS_SINKS = 0;
 layout(constant_id = 17) const uint TILE_LANES = 8; // 4, 8 or 16: those of a vector
 
 layout(local_size_x_id = 17) in;
@@ -29,6 +30,7 @@ layout(std430, binding = 2) readonly buffer V { float v[]; };
 layout(std430, binding = 3) readonly buffer Position { int position[]; };
 layout(std430, binding = 4) buffer State { float state[]; };
 layout(std430, binding = 5) buffer Result { float result[]; };
+layout(std430, binding = 6) readonly buffer Sinks { float sinks[]; }; // of each head
 
 layout(push_constant) uniform Push
 {
@@ -154,6 +156,16 @@ void make_chunk(Part part, weft_band band, uint chunk, inout uint largest, inout
     total = weft_band_starts(band, chunk) ? sum : weft_multiply_add(factor, total, sum);
 }
 
+float total_with_sink(Part part, weft_band band, uint largest, float total)
+{
+    if (HAS_SINKS != 0) {
+        uint head = (part.query / push.width + min(gl_LocalInvocationID.x, part.count - 1)) % push.heads;
+        float shift = weft_band_shift(weft_from_order_key(largest));
+        total = weft_band_total(total, sinks[head], shift, weft_causal_unit(band));
+    }
+    return total;
+}
+
 // The sums of a query's values over its keys of the block, of TILE_LANES * COUNT channels from `offset` on.
 #define ADD_VALUES(name, COUNT)                                                                                     \
     void name(Part part, weft_band band, uint query, uint offset)                                                   \
@@ -268,7 +280,7 @@ void main()
         for (uint chunk = part.begin / WEFT_KEYS * WEFT_KEYS; chunk < min(band.end, block + BLOCK); chunk += WEFT_KEYS) {
             make_chunk(part, band, chunk, largest, total);
         }
-        inverse[gl_LocalInvocationID.x] = weft_rcp(total); // of use behind the last block
+        inverse[gl_LocalInvocationID.x] = weft_rcp(total_with_sink(part, band, largest, total)); // of use behind the last block
         barrier();
         add_values(part, band);
     }

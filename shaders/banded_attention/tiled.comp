@@ -206,7 +206,7 @@ void make_weights(weft_band band, uint block, inout Running running)
         }
     }
     if (own == 0 && weft_band_ends(band, block + BLOCK - WEFT_KEYS)) {
-        inverse[row] = weft_rcp(running.total);
+        inverse[row] = weft_band_inverse(band, running.total, running.largest);
     }
     barrier();
 }

@@ -15,6 +15,9 @@
 // the same bits. `unit` is a power of two of at most 1 / (keys in a band, if that is causal in the
 // query's own): no sum can exceed the largest |v|, and overflow, on the way.
 //
+// With sinks (Xiao et al., "Efficient streaming language models with attention sinks", 2023; gpt-oss learns one for each head) the
+// total is at last that and unit exp(sink - m).
+//
 // The sums of `out` that are not complete lie in the result, so that a head may have any number of
 // channels. An invocation reads back only elements that it wrote itself.
 
@@ -31,6 +34,7 @@
 
 layout(constant_id = 0) const uint VECTOR = 0; // channels of a head, and of all: multiples of four
 layout(constant_id = 1) const uint HAS_LENGTHS = 0;
+layout(constant_id = 2) const uint HAS_SINKS = 0;
 
 layout(std430, binding = 0) readonly buffer Q { float q[]; };
 layout(std430, binding = 0) readonly buffer QVector { vec4 q4[]; };
@@ -41,6 +45,7 @@ layout(std430, binding = 2) readonly buffer VVector { vec4 v4[]; };
 layout(std430, binding = 3) buffer Result { float result[]; };
 layout(std430, binding = 3) buffer ResultVector { vec4 result4[]; };
 layout(std430, binding = 4) readonly buffer Lengths { int lengths[]; }; // keys of each sequence
+layout(std430, binding = 5) readonly buffer Sinks { float sinks[]; }; // of each head
 
 layout(push_constant) uniform Push
 {
@@ -59,12 +64,16 @@ layout(push_constant) uniform Push
 } push;
 
 uint weft_band_keys; // of the workgroup's sequence, where there are lengths
+float weft_band_sink; // of its head, where there are sinks
 
 // Before any band of a workgroup.
 void weft_band_open(uint sequence_and_head)
 {
     if (HAS_LENGTHS != 0) {
         weft_band_keys = uint(clamp(lengths[sequence_and_head / push.heads], 1, int(push.n)));
+    }
+    if (HAS_SINKS != 0) {
+        weft_band_sink = sinks[sequence_and_head % push.heads];
     }
 }
 
@@ -87,6 +96,15 @@ float weft_band_unit(weft_band band)
         return weft_unit_of_keys(min(push.before + push.after + 1, weft_band_keys));
     }
     return push.after == 0 && band.end > band.begin ? weft_causal_unit(band) : push.unit;
+}
+
+// 1 / what a query's weights are divided by: `largest` is the score that they are relative to.
+float weft_band_inverse(weft_band band, float total, float largest)
+{
+    if (HAS_SINKS != 0) {
+        total = weft_band_total(total, weft_band_sink, weft_band_shift(largest), weft_band_unit(band));
+    }
+    return weft_rcp(total);
 }
 
 // Where channel 0 of a group's head is in the first token of its sequence.

@@ -6,6 +6,7 @@
 #define WEFT_INCLUDE_BAND_CHUNKS_GLSL
 
 #include "math.glsl"
+#include "multiply_add.glsl"
 
 #define WEFT_KEYS 16 // of a chunk, the first at a multiple of it
 
@@ -55,6 +56,12 @@ float weft_unit_of_keys(uint keys)
 float weft_causal_unit(weft_band band)
 {
     return weft_unit_of_keys(band.end - band.begin);
+}
+
+// What weights are divided by: their sum, and the weight of a sink, whose value is 0. `shift` is that of the weights, `unit` their factor.
+float weft_band_total(float total, float sink, float shift, float unit)
+{
+    return weft_multiply_add(unit, weft_exp(sink - shift), total);
 }
 
 #endif

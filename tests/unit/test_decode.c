@@ -12,6 +12,11 @@ static uint32_t operand_count(const struct weft_test_mix *p) {
     return weft_sheet_operand_count(p->sheet);
 }
 
+/* Optional operands are the same for all tokens. */
+static bool has_tokens(const struct weft_test_mix *p, uint32_t operand) {
+    return !p->sheet->operands[operand].is_optional;
+}
+
 /* Elements of a token of an operand. */
 static size_t columns_of(const struct weft_test_mix *p, uint32_t operand) {
     return (size_t)(weft_test_mix_elements(p, operand) / p->sizes.batch / p->sizes.n);
@@ -28,12 +33,17 @@ static float *cut(const float *x, uint32_t batch, uint32_t length, uint32_t n, s
     return result;
 }
 
+static float *copy_of(const struct weft_test_mix *p, uint32_t operand) {
+    return p->x[operand] ? cut(p->x[operand], 1, 1, 1, weft_test_mix_elements(p, operand)) : NULL;
+}
+
 /* The causal mixer's result for the first n tokens, in malloc's memory. */
 static float *run_whole(struct weft_test_graph *f, const struct weft_test_mix *p, uint32_t n) {
     struct weft_test_mix part = *p;
     part.sizes.n = n;
     for (uint32_t i = 0; i < operand_count(p); i++) {
-        part.x[i] = cut(p->x[i], p->sizes.batch, p->sizes.n, n, columns_of(p, i));
+        part.x[i] = has_tokens(p, i) ? cut(p->x[i], p->sizes.batch, p->sizes.n, n, columns_of(p, i))
+                                     : copy_of(p, i);
     }
     float *out = calloc((size_t)p->sizes.batch * n * weft_test_mix_channels(p), sizeof *out);
     assert_non_null(out);
@@ -59,6 +69,23 @@ static void take(struct steps *s, const char *name, void *data, size_t count) {
     s->tensors[s->tensor_count++] = (weft_host_tensor){name, data, count * sizeof(float)};
 }
 
+/* The operand of a token, with which the parameters are where it is the same for all. */
+static weft_tensor begin_operand(struct steps *s, weft_graph *graph, weft_sheet_params *params,
+                                 const struct weft_test_mix *token, uint32_t operand) {
+    const weft_operand *own = &token->sheet->operands[operand];
+    const weft_shape shape = weft_sheet_shape(token->sheet, operand, &token->sizes, true);
+    const size_t count = (size_t)weft_shape_elements(shape);
+    if (!token->x[operand]) {
+        return (weft_tensor){0};
+    }
+    const weft_tensor x = weft_test_input(graph, own->name, shape);
+    s->data[operand] =
+        has_tokens(token, operand) ? calloc(count, sizeof(float)) : copy_of(token, operand);
+    take(s, own->name, s->data[operand], count);
+    weft_sheet_set(params, own->field, x);
+    return x;
+}
+
 static void begin_steps(struct steps *s, struct weft_test_graph *f, const struct weft_test_mix *p) {
     const size_t batch = p->sizes.batch;
     weft_graph *graph = NULL;
@@ -69,15 +96,12 @@ static void begin_steps(struct steps *s, struct weft_test_graph *f, const struct
     token.sizes.n = 1;
     *s = (struct steps){0};
     assert_ok(weft_graph_create(&graph, &f->host.host));
+    weft_sheet_params params =
+        weft_sheet_params_of(p->sheet, p->params, &p->sizes, (weft_tensor){0});
     for (uint32_t i = 0; i < operand_count(p); i++) {
-        const char *name = p->sheet->operands[i].name;
-        x[i] = weft_test_input(graph, name, weft_sheet_shape(p->sheet, i, &token.sizes, true));
-        s->data[i] = calloc(batch * columns_of(p, i), sizeof(float));
-        take(s, name, s->data[i], batch * columns_of(p, i));
+        x[i] = begin_operand(s, graph, &params, &token, i);
     }
     step.position = weft_test_input_i32(graph, "position", weft_shape_of(p->sizes.batch));
-    const weft_sheet_params params =
-        weft_sheet_params_of(p->sheet, p->params, &p->sizes, (weft_tensor){0});
     assert_ok(p->sheet->step(&y, graph, x, &step, &params));
     assert_ok(weft_graph_output(graph, "y", y));
     assert_ok(weft_plan_compile(&s->plan, f->device, graph, NULL));
@@ -116,7 +140,7 @@ static void spoil_state(struct steps *s, uint8_t byte) {
 static void run_step(struct steps *s, const struct weft_test_mix *p, const int32_t *positions) {
     for (uint32_t b = 0; b < p->sizes.batch; b++) {
         s->position[b] = positions[b];
-        for (uint32_t i = 0; i < operand_count(p); i++) {
+        for (uint32_t i = 0; i < operand_count(p) && has_tokens(p, i); i++) {
             const size_t columns = columns_of(p, i);
             memcpy(s->data[i] + b * columns,
                    p->x[i] + ((size_t)b * p->sizes.n + (uint32_t)positions[b]) * columns,

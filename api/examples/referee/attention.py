@@ -39,10 +39,10 @@ def masked(x: Array, lengths: Array | None) -> Array:
 
 
 def attention(m: Machine, q: Array, k: Array, v: Array, heads: int = 1, kv_heads: int = 0, scale: float = 0.0,
-              causal: bool = False, lengths: Array | None = None, bias: Array | None = None) -> Array:
+              causal: bool = False, lengths: Array | None = None, bias: Array | None = None, sinks: Array | None = None) -> Array:
     """Softmax attention."""
     if causal and bias is None:
-        return banded_attention(m, q, k, v, heads, k.shape[1] - 1, True, scale, lengths, kv_heads)
+        return banded_attention(m, q, k, v, heads, k.shape[1] - 1, True, scale, lengths, kv_heads, sinks)
     a, b, c = qkv_of(q, k, masked(v, lengths), heads, kv_heads)
     scores = product(m, a, np.swapaxes(b, -1, -2), scale or 1.0 / math.sqrt(a.shape[-1]))
     if bias is not None:
@@ -63,7 +63,8 @@ def unit_of(m: Machine, keys: int) -> np.float32:
     return np.float32(1.0 if m.flaw == "unit" else 2.0 ** -(keys - 1).bit_length())
 
 
-def add_block(m: Machine, state: tuple, begun: Array, scores: Array, v: Array, has: Array, unit: Array, last: Array) -> tuple:
+def add_block(m: Machine, state: tuple, begun: Array, scores: Array, v: Array, has: Array, unit: Array, last: Array,
+              sinks: Array | None) -> tuple:
     """Keys of a block, scores [..., n, keys] and v [..., keys, width]; has: which of them are in each query's band."""
     top, total, out = state
     has = np.broadcast_to(has, scores.shape)
@@ -76,13 +77,14 @@ def add_block(m: Machine, state: tuple, begun: Array, scores: Array, v: Array, h
     value = m.in_order(w[..., None], np.moveaxis(v, -2, 0)[..., None, :], own[..., None])
     sums = np.where(begun, m.fma(factor, total, sums), sums)
     value = np.where(begun[..., None], m.fma(factor[..., None], out, value), value)
-    value = m.flush(np.where(last[..., None], m.mul(m.rcp(sums)[..., None], value), value))
+    whole = sums if sinks is None else m.fma(unit, f.exp(m, m.sub(sinks[:, None], shift)), sums)
+    value = m.flush(np.where(last[..., None], m.mul(m.rcp(whole)[..., None], value), value))
     meets = has.any(-1)
     return (np.where(meets, new, top), np.where(meets, sums, total), np.where(meets[..., None], value, out))
 
 
 def banded_attention(m: Machine, q: Array, k: Array, v: Array, heads: int = 1, half_width: int = 0, causal: bool = False,
-                     scale: float = 0.0, lengths: Array | None = None, kv_heads: int = 0) -> Array:
+                     scale: float = 0.0, lengths: Array | None = None, kv_heads: int = 0, sinks: Array | None = None) -> Array:
     """Softmax attention within a band."""
     n = q.shape[1]
     a, b, c = qkv_of(q, k, v, heads, kv_heads)
@@ -101,7 +103,7 @@ def banded_attention(m: Machine, q: Array, k: Array, v: Array, heads: int = 1, h
         j = np.arange(block, min(block + size, n))
         has = (j >= begin[..., None]) & (j < end[..., None])
         last = np.broadcast_to(end <= block + size, begun.shape)
-        state = add_block(m, state, begun, scores[..., j], c[:, :, j], has, unit, last)
+        state = add_block(m, state, begun, scores[..., j], c[:, :, j], has, unit, last, sinks)
         begun = begun | np.broadcast_to(has.any(-1), begun.shape)
     return joined(state[2])
 

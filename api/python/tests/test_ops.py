@@ -700,6 +700,25 @@ def test_causal_attention_with_a_bias(run, rng):
           merge(expected.numpy()))
 
 
+@covers("attention", "banded_attention")
+@pytest.mark.parametrize("half_width", [0, 7, 66])
+def test_sinks(run, rng, half_width):
+    """A score more for each head, beside those of the keys: as gpt-oss has it in transformers."""
+    n, heads = 67, 3
+    q, k, v = (normal(rng, 2, n, 24) for _ in range(3))
+    sinks = 4 * normal(rng, heads)
+    a, b, c = (t64(split(x, heads)) for x in (q, k, v))
+    seen = np.tri(n, dtype=bool) & ~np.tri(n, k=-half_width - 1, dtype=bool)
+    scores = torch.where(torch.from_numpy(seen), a @ b.mT / 8 ** 0.5, -torch.inf)
+    beside = t64(sinks)[:, None, None].expand(2, heads, n, 1)
+    expected = merge((torch.softmax(torch.cat([scores, beside], -1), -1)[..., :-1] @ c).numpy())
+    given = {"heads": heads, "causal": True}
+    check(run(lambda q, k, v, sinks: ops.banded_attention(q, k, v, half_width=half_width, sinks=sinks, **given),
+              q=q, k=k, v=v, sinks=sinks), expected)
+    if half_width == n - 1:
+        check(run(lambda q, k, v, sinks: ops.attention(q, k, v, sinks=sinks, **given), q=q, k=k, v=v, sinks=sinks), expected)
+
+
 @covers("conv1d")
 @BOTH_WAYS
 @pytest.mark.parametrize("taps", [1, 3, 4])

@@ -14,6 +14,7 @@ typedef struct weft_reference_attention {
     const double *
         bias; /* on the scaled scores of softmax attention: [heads, n, m] or, each_head false, [n, m]; or null */
     bool each_head;
+    const double *sinks; /* of softmax attention: a score of each head whose value is 0; or null */
 } weft_reference_attention;
 
 /**

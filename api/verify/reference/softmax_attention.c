@@ -16,10 +16,10 @@ static struct band band_of(const weft_reference_attention *a, uint32_t keys, uin
     return (struct band){.begin = i > half_width ? i - half_width : 0, .end = last};
 }
 
-/** One head of one query; q, k, v and out are at the head's first channel, bias at the query's row, or null. */
+/** One head of one query; q, k, v and out are at the head's first channel, bias at the query's row, sink at the head, or null. */
 static void attend(double *out, const double *q, const double *k, const double *v,
-                   const double *bias, double *weights, const weft_reference_attention *a,
-                   struct band band, double scale) {
+                   const double *bias, const double *sink, double *weights,
+                   const weft_reference_attention *a, struct band band, double scale) {
     const uint64_t key_step = (uint64_t)a->kv_heads * a->width;
     const uint64_t value_step = (uint64_t)a->kv_heads * a->values;
     for (uint64_t j = band.begin; j < band.end; j++) {
@@ -29,7 +29,11 @@ static void attend(double *out, const double *q, const double *k, const double *
         }
         weights[j - band.begin] = scale * score + (bias ? bias[j] : 0.0);
     }
-    weft_reference_softmax(weights, weights, 1, band.end - band.begin);
+    uint32_t count = band.end - band.begin;
+    if (sink) {
+        weights[count++] = *sink;
+    }
+    weft_reference_softmax(weights, weights, 1, count);
     for (uint32_t c = 0; c < a->values; c++) {
         out[c] = 0.0;
     }
@@ -52,7 +56,7 @@ void weft_reference_softmax_attention(weft_reference *ref, double *out, weft_row
     if (!weft_reference_spend(ref, cost)) {
         return;
     }
-    double *weights = weft_reference_array(ref, a.m);
+    double *weights = weft_reference_array(ref, a.m + 1);
     const double factor = scale != 0.0 ? scale : 1.0 / sqrt((double)a.width);
     for (uint64_t part = 0; weights && part < (uint64_t)rows.count * a.heads; part++) {
         const uint64_t head = part % a.heads;
@@ -62,7 +66,7 @@ void weft_reference_softmax_attention(weft_reference *ref, double *out, weft_row
         const uint64_t bias_row = (a.each_head ? head * a.n : 0) + i;
         attend(out + part * a.values, a.q + ((uint64_t)i * a.heads + head) * a.width,
                a.k + kv_head * a.width, a.v + kv_head * a.values,
-               a.bias ? a.bias + bias_row * a.m : NULL, weights, &a,
-               band_of(&a, a.m, half_width, i), factor);
+               a.bias ? a.bias + bias_row * a.m : NULL, a.sinks ? a.sinks + head : NULL, weights,
+               &a, band_of(&a, a.m, half_width, i), factor);
     }
 }

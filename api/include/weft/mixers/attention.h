@@ -20,6 +20,11 @@ typedef struct weft_attention_params {
     weft_tensor bias;
     bool causal;       /**< token i reads the keys 0 … i; then m = n */
     uint32_t kv_heads; /**< heads of k and v; divides heads; 0: heads */
+    /**
+     * f32 [heads], a score of each head whose key has the value 0: gpt-oss's attention sinks, learned. Only of causal
+     * attention without a bias.
+     */
+    weft_tensor sinks;
 } weft_attention_params;
 
 #ifndef __cplusplus
@@ -35,7 +40,7 @@ typedef struct weft_attention_params {
  * step, with the same bits. FNet's Hybrid sibling and the baseline use it. If bias hides all keys from a query, its
  * result is NaN; causal with a bias, a NaN or an infinity in v reaches the tokens before it, too. params may be null.
  * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide d, kv_heads that do not divide heads, or a scale that is not
- * finite; WEFT_SHAPE_MISMATCH.
+ * finite; WEFT_UNSUPPORTED for sinks where not causal, or with a bias; WEFT_SHAPE_MISMATCH.
  */
 WEFT_API weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                           weft_tensor k, weft_tensor v,
@@ -50,6 +55,7 @@ typedef struct weft_banded_attention_params {
     weft_tensor
         lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
     uint32_t kv_heads; /**< heads of k and v; divides heads; 0: heads */
+    weft_tensor sinks; /**< f32 [heads], or none: as weft_attention_params; no bandwidth hides it */
 } weft_banded_attention_params;
 
 #ifndef __cplusplus
