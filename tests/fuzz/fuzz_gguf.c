@@ -27,7 +27,7 @@ struct architecture {
     const char *name;
     const struct row *rows[5];
     bool rms;
-    bool experts; /* of which it has EXPERTS */
+    unsigned expert_keys; /* how many it has of those of EXPERTS experts: 0, if it has none */
 };
 
 struct choices {
@@ -142,6 +142,16 @@ static const struct row experts[] = {{"blk.0.ffn_gate_inp.weight", EXPERTS, 32, 
                                      MATRICES("blk.0.ffn_up_exps"),
                                      MATRICES("blk.0.ffn_down_exps"),
                                      LAST};
+static const struct row gpt_oss[] = {{"blk.0.attn_sinks.weight", 4, 0, 0},
+                                     {"blk.0.ffn_gate_inp.bias", EXPERTS, 0, 0},
+                                     {"blk.0.ffn_gate_exps.bias", EXPERTS, 32, 0},
+                                     {"blk.0.ffn_up_exps.bias", EXPERTS, 32, 0},
+                                     {"blk.0.ffn_down_exps.bias", EXPERTS, 32, 0},
+                                     VECTOR("blk.0.attn_q.bias"),
+                                     VECTOR("blk.0.attn_k.bias"),
+                                     VECTOR("blk.0.attn_v.bias"),
+                                     VECTOR("blk.0.attn_output.bias"),
+                                     LAST};
 static const struct row maps[] = {MATRIX("blk.0.ffn_gate"), MATRIX("blk.0.ffn_up"),
                                   MATRIX("blk.0.ffn_down"), LAST};
 static const struct row gpt2[] = {MATRIX("token_embd"),
@@ -174,40 +184,41 @@ static const struct row nomic[] = {MATRIX("token_embd"),
                                    LAST};
 
 static const struct architecture architectures[] = {
-    {"llama", {attention, gated}, true, false},
-    {"llama", {mixing, experts, norms}, true, true},
-    {"granitemoe", {mixing, experts, norms}, true, true},
-    {"olmoe", {mixing, experts, norms, whole_norms}, true, true},
-    {"qwen2moe", {mixing, experts, norms, shared}, true, true},
-    {"qwen3moe", {mixing, experts, norms, head_norms}, true, true},
-    {"qwen35", {delta_net, front, norm_behind, maps}, true, false},
-    {"qwen35moe", {delta_net, front, norm_behind, experts, shared}, true, true},
-    {"granitehybrid", {mamba, norms, maps}, true, false},
-    {"qwen2", {attention, gated, biases}, true, false},
-    {"qwen3", {attention, gated, head_norms}, true, false},
-    {"gemma", {attention, gated}, true, false},
-    {"gemma2", {attention, gated, behind_norms}, true, false},
-    {"gemma3", {attention, gated, behind_norms, head_norms}, true, false},
-    {"gemma-embedding", {attention, gated, behind_norms, head_norms}, true, false},
-    {"phi2", {attention, front, all_biases, head}, false, false},
-    {"phi3", {packed, norms}, true, false},
-    {"granite", {attention, gated}, true, false},
-    {"smollm3", {attention, gated}, true, false},
-    {"arcee", {attention, norms}, true, false},
-    {"seed_oss", {attention, front, norm_behind, gate}, true, false},
-    {"ernie4_5", {attention, gated}, true, false},
-    {"exaone4", {attention, behind, behind_norms, head_norms}, true, false},
-    {"glm4", {half_packed, norms, behind_norms}, true, false},
-    {"nemotron", {attention, norms, norm_biases}, false, false},
-    {"olmo2", {attention, behind, behind_norms, whole_norms}, true, false},
-    {"command-r", {attention, front, gate}, false, false},
-    {"cohere2", {attention, front, gate}, false, false},
-    {"stablelm", {attention, gated, norm_biases}, false, false},
-    {"starcoder2", {attention, norms, all_biases, last_bias}, false, false},
-    {"gpt2", {gpt2, norms, norm_biases}, false, false},
-    {"bert", {attention, encoder, bert, biases}, false, false},
-    {"nomic-bert", {nomic, encoder}, false, false},
-    {"clip", {attention}, false, false}};
+    {"llama", {attention, gated}, true, 0},
+    {"llama", {mixing, experts, norms}, true, 2},
+    {"granitemoe", {mixing, experts, norms}, true, 2},
+    {"olmoe", {mixing, experts, norms, whole_norms}, true, 2},
+    {"qwen2moe", {mixing, experts, norms, shared}, true, 4},
+    {"qwen3moe", {mixing, experts, norms, head_norms}, true, 3},
+    {"gpt-oss", {mixing, experts, front, norm_behind, gpt_oss}, true, 3},
+    {"qwen35", {delta_net, front, norm_behind, maps}, true, 0},
+    {"qwen35moe", {delta_net, front, norm_behind, experts, shared}, true, 4},
+    {"granitehybrid", {mamba, norms, maps}, true, 0},
+    {"qwen2", {attention, gated, biases}, true, 0},
+    {"qwen3", {attention, gated, head_norms}, true, 0},
+    {"gemma", {attention, gated}, true, 0},
+    {"gemma2", {attention, gated, behind_norms}, true, 0},
+    {"gemma3", {attention, gated, behind_norms, head_norms}, true, 0},
+    {"gemma-embedding", {attention, gated, behind_norms, head_norms}, true, 0},
+    {"phi2", {attention, front, all_biases, head}, false, 0},
+    {"phi3", {packed, norms}, true, 0},
+    {"granite", {attention, gated}, true, 0},
+    {"smollm3", {attention, gated}, true, 0},
+    {"arcee", {attention, norms}, true, 0},
+    {"seed_oss", {attention, front, norm_behind, gate}, true, 0},
+    {"ernie4_5", {attention, gated}, true, 0},
+    {"exaone4", {attention, behind, behind_norms, head_norms}, true, 0},
+    {"glm4", {half_packed, norms, behind_norms}, true, 0},
+    {"nemotron", {attention, norms, norm_biases}, false, 0},
+    {"olmo2", {attention, behind, behind_norms, whole_norms}, true, 0},
+    {"command-r", {attention, front, gate}, false, 0},
+    {"cohere2", {attention, front, gate}, false, 0},
+    {"stablelm", {attention, gated, norm_biases}, false, 0},
+    {"starcoder2", {attention, norms, all_biases, last_bias}, false, 0},
+    {"gpt2", {gpt2, norms, norm_biases}, false, 0},
+    {"bert", {attention, encoder, bert, biases}, false, 0},
+    {"nomic-bert", {nomic, encoder}, false, 0},
+    {"clip", {attention}, false, 0}};
 
 /* ---- keys ---- */
 
@@ -293,9 +304,7 @@ static void put_numbers(struct choices *choices) {
                                          "unheard.of"};
     char key[128];
     put_expected(choices, rows, COUNT(rows));
-    if (choices->architecture->experts) {
-        put_expected(choices, of_experts, COUNT(of_experts));
-    }
+    put_expected(choices, of_experts, choices->architecture->expert_keys);
     const bool is_delta_net = choices->architecture->rows[0] == delta_net;
     const bool is_mamba = choices->architecture->rows[0] == mamba;
     put_expected(choices, of_states, is_delta_net || is_mamba ? COUNT(of_states) : 0);

@@ -35,6 +35,7 @@ make_encoder_goldens.MODELS = (
     ("qwen3_causal_lm", "Qwen3ForCausalLM", LLAMA),
     ("qwen2_moe_causal_lm", "Qwen2MoeForCausalLM",
      {**LLAMA, "num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 6, "shared_expert_intermediate_size": 10}),
+    ("gpt_oss_causal_lm", "GptOssForCausalLM", {**LLAMA, "num_local_experts": 3, "num_experts_per_tok": 2, "sliding_window": 5}),
     ("granitemoe_causal_lm", "GraniteMoeForCausalLM", {**LLAMA, "num_local_experts": 3, "residual_multiplier": 0.6}),
     ("mamba_causal_lm_tied", "MambaForCausalLM", MAMBA),
     ("falcon_mamba_causal_lm", "FalconMambaForCausalLM", {**MAMBA, "use_bias": True, "tie_word_embeddings": False}),

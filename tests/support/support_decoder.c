@@ -26,6 +26,7 @@ const struct weft_test_decoded weft_test_decoded_models[] = {
     {"mistral_window_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"qwen3_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"qwen2_moe_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
+    {"gpt_oss_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"granitemoe_causal_lm", WEFT_DECODING_RECURRENT, .longer = true},
     {"mamba_causal_lm_tied", .decoding = WEFT_DECODING_RECURRENT},
     {"falcon_mamba_causal_lm", .decoding = WEFT_DECODING_RECURRENT},

@@ -149,6 +149,9 @@ static const char *const weft_test_configs[] = {
     "sparse_step':2," WEFT_TEST_ENCODER "}",
     "{'model_type':'qwen3_moe','architectures':['Qwen3MoeForCausalLM'],'num_key_value_heads':2,"
     "'num_experts':4,'num_experts_per_tok':1,'moe_intermediate_size':6," WEFT_TEST_ENCODER "}",
+    "{'model_type':'gpt_oss','architectures':['GptOssForCausalLM'],'num_key_value_heads':1,"
+    "'num_local_experts':4,'num_experts_per_tok':2,'head_dim':8,'sliding_window':6,"
+    "" WEFT_TEST_ENCODER "}",
     "{'model_type':'phi','architectures':['PhiForCausalLM'],'qk_layernorm':true," WEFT_TEST_ENCODER
     "}",
     "{'model_type':'phi3','architectures':['Phi3ForCausalLM'],'num_key_value_heads':1,'rope_"

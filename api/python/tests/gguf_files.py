@@ -12,7 +12,8 @@ import torch
 # By model_type; those that are not here have the name of their model_type.
 ARCHITECTURES = {"gemma3_text": "gemma3", "phi": "phi2", "cohere": "command-r", "nomic_bert": "nomic-bert",
                  "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "qwen3_5_text": "qwen35",
-                 "qwen3_5_moe_text": "qwen35moe", "lfm2_moe": "lfm2moe", "granitemoehybrid": "granitehybrid"}
+                 "qwen3_5_moe_text": "qwen35moe", "lfm2_moe": "lfm2moe", "granitemoehybrid": "granitehybrid",
+                 "gpt_oss": "gpt-oss"}
 IN_TURN = ("llama", "granite", "smollm3", "arcee", "mixtral", "granitemoe", "granitemoehybrid")
 """Those whose queries and keys lie in turn."""
 LESS_ONE = ("gemma", "gemma2", "gemma3_text", "nemotron", "qwen3_5_text", "qwen3_5_moe_text")
@@ -160,6 +161,12 @@ def add_delta_net(writer, config):
         add_experts(writer, config)
 
 
+def add_gpt_oss(writer, config):
+    writer.add_sliding_window(config.sliding_window)
+    writer.add_expert_feed_forward_length(config.intermediate_size)
+    add_experts(writer, config)
+
+
 def add_granite_hybrid(writer, config):
     """As GraniteHybridModel and Mamba2Model of llama.cpp's conversion."""
     add_granite(writer, config)
@@ -193,7 +200,7 @@ def add_experts(writer, config):
 
 MORE = {**dict.fromkeys(("mixtral", "granitemoe", "olmoe", "qwen2_moe", "qwen3_moe"), add_experts),
         **dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), add_delta_net), "lfm2_moe": add_lfm2_moe,
-        "granitemoehybrid": add_granite_hybrid,
+        "granitemoehybrid": add_granite_hybrid, "gpt_oss": add_gpt_oss,
         "gemma2": add_gemma2, "gemma3_text": add_gemma3, "granite": add_granite, "cohere": add_cohere, "cohere2": add_cohere,
         "stablelm": lambda writer, config: writer.add_parallel_residual(config.use_parallel_residual)}
 
@@ -288,15 +295,32 @@ def untiled(config, name, values):
     return turned(config, name, values, config.linear_num_value_heads // keys, keys)
 
 
-def matrices(module):
-    """Names, and the parameters whose rows are one tensor of a file: Nomic's have queries, keys and values in one.
+def turn_experts(state):
+    """gpt-oss's: matrices have the other axis first, gates and values are every other column."""
+    for name in [name for name in state if ".experts." in name]:
+        values = state.pop(name)[0]
+        name, ending = name.removesuffix("_bias"), ".bias" if name.endswith("_bias") else ".weight"
+        rows = values.mT if ending == ".weight" else values
+        if name.endswith("gate_up_proj"):
+            state[name.replace("gate_up_proj", "gate_proj") + ending] = [rows[:, ::2]]
+            state[name.replace("gate_up_proj", "up_proj") + ending] = [rows[:, 1::2]]
+        else:
+            state[name + ending] = [rows]
+    for name in [name for name in state if name.endswith("sinks")]:
+        state[f"{name}.weight"] = state.pop(name)
 
-    Gates and values of experts, and of what all tokens share, are one parameter, and two tensors.
+
+def matrices(module):
+    """Names, and the parameters whose rows are one tensor of a file, or views of them.
+
+    Nomic's queries, keys and values are one tensor; gates and values of experts, and of what all tokens share, one parameter.
     """
     state = {name: [parameter] for name, parameter in module.state_dict().items()}
     for name in [name for name in state if "shared_mlp.input_linear" in name]:
         for part, rows in zip(("gate", "up"), state.pop(name)[0].chunk(2)):
             state[name.replace("input_linear", f"{part}_proj")] = [rows]
+    if module.config.model_type == "gpt_oss":
+        turn_experts(state)
     for name in [name for name in state if name.endswith("experts.gate_up_proj")]:
         gate, up = state.pop(name)[0].chunk(2, 1)
         state[name.replace("gate_up_proj", "gate_proj.weight")] = [gate]

@@ -46,6 +46,8 @@ DELTA = {"num_hidden_layers": 5, "head_dim": 32, "linear_num_key_heads": 4, "lin
          "linear_key_head_dim": 16, "linear_value_head_dim": 16}
 SHARED = {**DELTA, "linear_num_value_heads": 12}
 LFM2_MOE = {**QWEN, "num_hidden_layers": 2, "layer_types": ["full_attention", "conv"], "num_dense_layers": 0}
+GPT_OSS = {"num_hidden_layers": 3, "head_dim": 16, "num_local_experts": 5, "num_experts_per_tok": 2, "sliding_window": 6,
+           "rope_parameters": {**YARN, "rope_theta": 150000.0, "truncate": False}}
 GRANITE_HYBRID = {"num_hidden_layers": 3, "layer_types": ["linear_attention", "full_attention", "linear_attention"],
                   "shared_intermediate_size": 64, "mamba_n_heads": 8, "mamba_d_head": 16, "mamba_d_state": 16,
                   "mamba_n_groups": 2, "attention_multiplier": 0.3, "residual_multiplier": 0.4, "logits_scaling": 3.0,
@@ -103,6 +105,8 @@ CASES = (
     ("Qwen3_5MoeForCausalLM", decoder(**DELTA, **QWEN, shared_expert_intermediate_size=96), TYPE.Q4_0),
     ("Lfm2MoeForCausalLM", decoder(**{**LFM2_MOE, "num_dense_layers": 1}), TYPE.Q8_0),
     ("Lfm2MoeForCausalLM", decoder(**LFM2_MOE), TYPE.F32),
+    ("GptOssForCausalLM", decoder(**GPT_OSS), TYPE.F32),
+    ("GptOssForCausalLM", decoder(**GPT_OSS, attention_bias=False), TYPE.MXFP4),
     ("GraniteMoeHybridForCausalLM", decoder(**GRANITE_HYBRID, num_local_experts=0), TYPE.F32),
     ("GraniteMoeHybridForCausalLM", decoder(**GRANITE_HYBRID, num_local_experts=0), TYPE.Q8_0),
     ("GraniteMoeHybridForCausalLM", decoder(**{**GRANITE_HYBRID, "shared_intermediate_size": 96}, num_local_experts=4),

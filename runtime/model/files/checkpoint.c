@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/files/int8_tensor.h"
+#include "model/files/mxfp4_weight.h"
 #include "model/files/random_weights.h"
 #include "model/files/rearranged_weight.h"
 #include "model/files/shards.h"
@@ -313,7 +314,8 @@ bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t
 
 bool weft_checkpoint_is_scale(const struct weft_checkpoint *checkpoint, uint32_t index) {
     const struct weft_tensor_names *names = &checkpoint->files.names;
-    return weft_int8_tensor_is_scale(names, names->tensors[index].name);
+    const char *name = names->tensors[index].name;
+    return weft_int8_tensor_is_scale(names, name) || weft_mxfp4_is_scale(names, name);
 }
 
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name) {
@@ -339,6 +341,20 @@ static atomic_bool *use_of(const struct weft_checkpoint *checkpoint,
 
 bool weft_checkpoint_was_used(const struct weft_checkpoint *checkpoint, uint32_t index) {
     return atomic_load(&checkpoint->used[index]);
+}
+
+const struct weft_named_tensor *weft_checkpoint_find(const struct weft_checkpoint *checkpoint,
+                                                     const char *name) {
+    return find(checkpoint, name);
+}
+
+void weft_checkpoint_use(struct weft_checkpoint *checkpoint,
+                         const struct weft_named_tensor *tensor) {
+    atomic_store(use_of(checkpoint, tensor), true);
+}
+
+const weft_host *weft_checkpoint_host(const struct weft_checkpoint *checkpoint) {
+    return &checkpoint->host;
 }
 
 void weft_checkpoint_use_all(struct weft_checkpoint *checkpoint) {

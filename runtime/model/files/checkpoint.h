@@ -85,6 +85,13 @@ weft_status weft_checkpoint_digest_all(weft_digest *digest, struct weft_checkpoi
  * was loaded. Hashes and the look for numbers that are not finite do not count. Any thread.
  */
 bool weft_checkpoint_was_used(const struct weft_checkpoint *checkpoint, uint32_t index);
+/** Notes that of one of them, which is read past the checkpoint. */
+void weft_checkpoint_use(struct weft_checkpoint *checkpoint,
+                         const struct weft_named_tensor *tensor);
+/** The tensor of that name, or null; the host of its opener. */
+const struct weft_named_tensor *weft_checkpoint_find(const struct weft_checkpoint *checkpoint,
+                                                     const char *name);
+const weft_host *weft_checkpoint_host(const struct weft_checkpoint *checkpoint);
 /** Notes that for all of them, where they are read past the checkpoint. */
 void weft_checkpoint_use_all(struct weft_checkpoint *checkpoint);
 
@@ -92,7 +99,7 @@ void weft_checkpoint_use_all(struct weft_checkpoint *checkpoint);
 bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,
                               const char *name);
 
-/** True if tensor `index` has the scales of a matrix of bytes (model/files/int8_tensor.h). */
+/** True if tensor `index` has the scales of another (model/files/int8_tensor.h, mxfp4_weight.h). */
 bool weft_checkpoint_is_scale(const struct weft_checkpoint *checkpoint, uint32_t index);
 
 /** First axis of a tensor in the file; 0 when there is no such tensor or it is a scalar. */

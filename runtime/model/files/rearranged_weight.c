@@ -5,26 +5,33 @@
 #include "graph/graph.h"
 #include "model/files/rearranged_weight.h"
 
-/* Elements of a row of the whole that lie in columns first … of it go where the result has them. */
-static weft_status read_columns(const weft_weight *whole, uint64_t first, uint64_t count,
+/* Matrices [rows, columns] in a whole, from `offset` on, of which some columns are the rows of another. */
+struct columns {
+    const weft_weight *whole;
+    uint64_t offset, rows, columns;
+    uint64_t first, step; /* of the columns */
+};
+
+/* Elements of a row of the whole that lie in elements first … of the other go where it has them. */
+static weft_status read_columns(const struct columns *from, uint64_t first, uint64_t count,
                                 char *out) {
-    const weft_host *host = &whole->host;
-    const uint64_t rows = whole->shape.dim[0];
-    const uint64_t columns = whole->shape.dim[1];
-    const uint64_t begin = first / rows;
-    const uint64_t end = (first + count - 1) / rows + 1;
-    const size_t size = weft_weight_element_size(whole);
-    char *line = weft_alloc(host, (size_t)(end - begin) * size);
+    const weft_host *host = &from->whole->host;
+    const uint64_t begin = first / from->rows;
+    const uint64_t end = (first + count - 1) / from->rows + 1;
+    const uint64_t some = (end - begin - 1) * from->step + 1;
+    const uint64_t start = from->offset + from->first + begin * from->step;
+    const size_t size = weft_weight_element_size(from->whole);
+    char *line = weft_alloc(host, (size_t)some * size);
     if (!line) {
-        return weft_fail_memory(host, whole->name);
+        return weft_fail_memory(host, from->whole->name);
     }
     weft_status status = WEFT_OK;
-    for (uint64_t row = 0; row < rows && status == WEFT_OK; row++) {
-        status = weft_weight_read_stored(whole, row * columns + begin, end - begin, line);
-        for (uint64_t column = begin; column < end && status == WEFT_OK; column++) {
-            const uint64_t index = column * rows + row;
+    for (uint64_t row = 0; row < from->rows && status == WEFT_OK; row++) {
+        status = weft_weight_read_stored(from->whole, start + row * from->columns, some, line);
+        for (uint64_t i = begin; i < end && status == WEFT_OK; i++) {
+            const uint64_t index = i * from->rows + row;
             if (index >= first && index - first < count) {
-                memcpy(out + (index - first) * size, line + (column - begin) * size, size);
+                memcpy(out + (index - first) * size, line + (i - begin) * from->step * size, size);
             }
         }
     }
@@ -33,7 +40,10 @@ static weft_status read_columns(const weft_weight *whole, uint64_t first, uint64
 }
 
 static weft_status read_transposed(void *user, uint64_t first, uint64_t count, void *out) {
-    return count > 0 ? read_columns(user, first, count, out) : WEFT_OK;
+    const weft_weight *whole = user;
+    const struct columns from = {
+        .whole = whole, .rows = whole->shape.dim[0], .columns = whole->shape.dim[1], .step = 1};
+    return count > 0 ? read_columns(&from, first, count, out) : WEFT_OK;
 }
 
 static void release_whole(void *user) {
@@ -141,6 +151,68 @@ weft_status weft_weight_rows_of(weft_weight **out, weft_weight *whole, weft_shap
     return status;
 }
 
+/* ---- columns of several matrices ---- */
+
+struct turned {
+    weft_weight *whole;
+    weft_host host;
+    struct weft_turned_rows rows;
+};
+
+static weft_status read_turned(void *user, uint64_t first, uint64_t count, void *out) {
+    const struct turned *turned = user;
+    const struct weft_turned_rows *own = &turned->rows;
+    const uint64_t group = (uint64_t)own->count * own->rows; /* elements of a matrix of these */
+    const size_t size = weft_weight_element_size(turned->whole);
+    char *at = out;
+    while (count > 0) {
+        const uint64_t number = first / group, in_group = first % group;
+        const uint64_t some = group - in_group < count ? group - in_group : count;
+        const struct columns from = {.whole = turned->whole,
+                                     .offset = number * own->rows * own->columns,
+                                     .rows = own->rows,
+                                     .columns = own->columns,
+                                     .first = own->first,
+                                     .step = own->step};
+        WEFT_TRY(read_columns(&from, in_group, some, at));
+        first += some;
+        count -= some;
+        at += some * size;
+    }
+    return WEFT_OK;
+}
+
+static void release_turned(void *user) {
+    struct turned *turned = user;
+    const weft_host host = turned->host;
+    weft_weight_destroy(&turned->whole);
+    weft_free(&host, turned);
+}
+
+weft_status weft_weight_turned_rows_of(weft_weight **out, weft_weight *whole, weft_shape shape,
+                                       const struct weft_turned_rows *rows) {
+    if (whole->scales) {
+        return weft_fail(&whole->host, WEFT_UNSUPPORTED,
+                         "tensor \"%s\": expected numbers, found bytes with scales", whole->name);
+    }
+    struct turned *turned = weft_alloc_zero(&whole->host, 1, sizeof *turned);
+    if (!turned) {
+        return weft_fail_memory(&whole->host, whole->name);
+    }
+    *turned =
+        (struct turned){.whole = weft_weight_retain(whole), .host = whole->host, .rows = *rows};
+    const weft_status status =
+        weft_weight_create_read(out,
+                                weft_weight_params(.name = whole->name, .dtype = WEFT_F32,
+                                                   .shape = shape, .release = release_turned,
+                                                   .release_user = turned, .stored = whole->stored),
+                                read_turned, &whole->host);
+    if (status != WEFT_OK) {
+        release_turned(turned);
+    }
+    return status;
+}
+
 /* ---- back ---- */
 
 const weft_weight *weft_weight_rearranged_from(bool *transposed, const weft_weight *weight) {
@@ -148,6 +220,11 @@ const weft_weight *weft_weight_rearranged_from(bool *transposed, const weft_weig
     if (weight->read == read_rows) {
         const struct some_rows *rows = weight->release_user;
         return rows->whole;
+    }
+    if (weight->read == read_turned) {
+        const struct turned *turned = weight->release_user;
+        *transposed = true;
+        return turned->whole;
     }
     return *transposed ? weight->release_user : NULL;
 }

@@ -146,6 +146,9 @@ static const struct weft_gguf_key granitehybrid_keys[] = {
     INTEGER("ssm.time_step_rank", "mamba_n_heads"),
     END};
 
+static const struct weft_gguf_key gpt_oss_keys[] = {DECODER_OF_EXPERTS("num_local_experts"), RMS,
+                                                    READ("expert_feed_forward_length"), END};
+
 static const struct weft_gguf_key gpt2_keys[] = {
     INTEGER("context_length", "n_positions"),
     INTEGER("embedding_length", "n_embd"),
@@ -298,6 +301,16 @@ static const struct weft_gguf_name granitehybrid_names[] = {
     {"blk.#.ssm_norm.weight", MAMBA "norm.weight", WEFT_GGUF_FLAT},
     LAST};
 
+static const struct weft_gguf_name gpt_oss_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES,
+    VALUE_NAMES,
+    EXPERT_NAMES_IN(MLP, "gate_proj", "up_proj", "down_proj"),
+    {.theirs = "blk.#.ffn_gate_inp", .ours = MLP "router"},
+    {"blk.#.attn_sinks.weight", "model.layers.#.self_attn.sinks", WEFT_GGUF_WHOLE},
+    {.theirs = "blk.#.post_attention_norm", .ours = "model.layers.#.post_attention_layernorm"},
+    NORM_NAMES(WEFT_GGUF_SAME),
+    LAST};
 static const struct weft_gguf_name llama_names[] = {
     EMBEDDING_NAMES, QUERY_NAMES_IN_TURN,        VALUE_NAMES,
     GATED_NAMES,     NORM_NAMES(WEFT_GGUF_SAME), LAST};
@@ -563,6 +576,8 @@ static const struct weft_gguf_family families[] = {
      .names = qwen_expert_names, .add = weft_gguf_add_qwen3moe},
     {FAMILY("lfm2moe", "lfm2_moe", "Lfm2Moe"), .experts = true, .keys = lfm2moe_keys,
      .names = lfm2_names, .add = weft_gguf_add_lfm2moe},
+    {FAMILY("gpt-oss", "gpt_oss", "GptOss"), .experts = true, .keys = gpt_oss_keys,
+     .names = gpt_oss_names, .add = weft_gguf_add_gpt_oss},
     {FAMILY("granitehybrid", "granitemoehybrid", "GraniteMoeHybrid"), .keys = granitehybrid_keys,
      .names = granitehybrid_names, .add = weft_gguf_add_granitehybrid},
     {.architecture = "qwen35",

@@ -85,6 +85,7 @@ weft_status weft_gguf_add_gemma2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_gemma3(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_lfm2(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_lfm2moe(const struct weft_gguf_reading *reading);
+weft_status weft_gguf_add_gpt_oss(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_granitehybrid(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_qwen35(const struct weft_gguf_reading *reading);
 weft_status weft_gguf_add_gpt2(const struct weft_gguf_reading *reading);

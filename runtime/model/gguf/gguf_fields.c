@@ -185,12 +185,29 @@ weft_status weft_gguf_add_stablelm(const struct weft_gguf_reading *reading) {
     return set_has(reading, "use_qkv_bias", "blk.0.attn_q.bias");
 }
 
-/* Local layers are those that the folder has where it does not list them: files do not list them. */
-weft_status weft_gguf_add_cohere2(const struct weft_gguf_reading *reading) {
-    int64_t window = 4096;
+static weft_status add_local_layers(const struct weft_gguf_reading *reading, int64_t window) {
     WEFT_TRY(weft_gguf_own_integer(&window, reading, "attention.sliding_window"));
     WEFT_TRY(add_decoder(reading));
     return weft_gguf_set(reading, "sliding_window", json_integer(window));
+}
+
+/* Local layers are those that the folder has where it does not list them: files do not list them. */
+weft_status weft_gguf_add_cohere2(const struct weft_gguf_reading *reading) {
+    return add_local_layers(reading, 4096);
+}
+
+/* Local layers likewise. Files do not say that the bounds of the scaled channels are not whole, as in the published folders. */
+weft_status weft_gguf_add_gpt_oss(const struct weft_gguf_reading *reading) {
+    int64_t size = 0;
+    WEFT_TRY(weft_gguf_own_integer(&size, reading, "feed_forward_length"));
+    WEFT_TRY(weft_gguf_own_expect(reading, "expert_feed_forward_length", size,
+                                  "as feed_forward_length"));
+    WEFT_TRY(add_local_layers(reading, 128));
+    json_t *scaling = json_object_get(reading->config, "rope_scaling");
+    if (scaling && json_object_set_new(scaling, "truncate", json_false()) != 0) {
+        return weft_fail_memory(weft_gguf_host(reading->file), "a model's config");
+    }
+    return set_has(reading, "attention_bias", "blk.0.attn_q.bias");
 }
 
 /* The largest models divide by the root of the channels for each head, and not of a head: files do not say it, llama.cpp knows them by their layers. */

@@ -60,6 +60,7 @@
     X(olmoe)                   \
     X(qwen2_moe)               \
     X(qwen3_moe)               \
+    X(gpt_oss)                 \
     X(phi)                     \
     X(phi3)                    \
     X(gemma)                   \

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include <weft/arithmetic.h>
+#include <weft/movement.h>
 
 #include "core/math/portable_math.h"
 #include "model/network/network.h"
@@ -79,6 +80,20 @@ static weft_tensor hide_padding(struct weft_builder *builder, weft_tensor x) {
     return WEFT_BUILT(builder, out, weft_graph_where(&out, builder->graph, counts, x, fill));
 }
 
+/* Softmax of [B, heads, n, n] with a score more for each head, whose weight is left out. */
+static weft_tensor softmax_beside(struct weft_builder *builder, weft_tensor x, weft_tensor sinks,
+                                  uint32_t heads) {
+    const uint32_t n = builder->length;
+    weft_tensor parts[] = {x, weft_build_reshape(builder, sinks, weft_shape_of(1, heads, 1, 1))};
+    weft_tensor out = {0};
+    parts[1] = WEFT_BUILT(builder, parts[1],
+                          weft_graph_expand(&parts[1], builder->graph, parts[1],
+                                            weft_shape_of(builder->batch, heads, n, 1)));
+    out = WEFT_BUILT(builder, out, weft_graph_concat(&out, builder->graph, parts, 2, 3));
+    out = WEFT_BUILT(builder, out, weft_graph_softmax(&out, builder->graph, out));
+    return WEFT_BUILT(builder, out, weft_graph_slice(&out, builder->graph, out, 3, 0, n, 1));
+}
+
 weft_tensor weft_build_attention_weights(struct weft_builder *builder, const struct weft_qkv *qkv,
                                          uint32_t heads, uint32_t half_width) {
     const struct band band = {
@@ -99,7 +114,9 @@ weft_tensor weft_build_attention_weights(struct weft_builder *builder, const str
         x = weft_build_binary(builder, WEFT_BINARY_ADD, x, outside);
     }
     x = hide_padding(builder, x);
-    return WEFT_BUILT(builder, out, weft_graph_softmax(&out, builder->graph, x));
+    return qkv->sinks.id != 0
+               ? softmax_beside(builder, x, qkv->sinks, heads)
+               : WEFT_BUILT(builder, out, weft_graph_softmax(&out, builder->graph, x));
 }
 
 weft_tensor weft_build_capped_attention(struct weft_builder *builder, const struct weft_qkv *qkv,

@@ -76,6 +76,7 @@ struct weft_qkv {
     weft_tensor gate;  /* what its sigmoid lets through of the result before "output", or none */
     float
         cap; /* softmax attention and bands over whole sequences: a score s is cap·tanh(s/cap); 0: s */
+    weft_tensor sinks; /* of causal softmax attention and bands: weft_attention_params; or none */
 };
 
 /** query, key and value of x, [B, n, d] each. */

@@ -80,6 +80,7 @@ typedef struct weft_attention_form {
     float scale;                      /**< of the scores; 0: 1/√head_size */
     bool unbiased_keys;               /**< where queries and values have a bias */
     float cap;                        /**< a score s counts as cap·tanh(s/cap); 0: as it is */
+    bool sinks;                       /**< softmax has a learned score more for each head */
     bool slopes;                      /**< ALiBi: scores fall with the distance */
     uint32_t head_norm;               /**< weft_head_norm */
     weft_rotary rotary, local_rotary; /**< of local layers */
@@ -120,6 +121,10 @@ typedef struct weft_expert_form {
     bool sigmoid;     /**< each expert's factor is by itself, not a share of all */
     bool
         choice_bias; /**< what is added to factors that are compared, but not to those that count */
+    bool biases;     /**< of the scores of experts, and of their maps */
+    float
+        limit; /**< gates are at most this, and what they gate is within ± it, and 1 is added; 0: neither */
+    float gain;           /**< of these gates' sigmoid, by which they are multiplied */
     weft_layer_set dense; /**< layers with the usual feed-forward */
 } weft_expert_form;
 

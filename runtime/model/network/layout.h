@@ -22,6 +22,14 @@ enum weft_packed {
     WEFT_PACKED_EXPERTS,       /* matrices of all experts, [experts, out, in] */
     WEFT_PACKED_EXPERT_GATES,  /* likewise, of which half of the rows are of gates, … */
     WEFT_PACKED_EXPERT_VALUES, /* … and half of values */
+    WEFT_TURNED_EXPERTS,       /* [experts, in, out] */
+    WEFT_TURNED_EXPERT_GATES, /* likewise, of which every other column is of a gate, from the first on, … */
+    WEFT_TURNED_EXPERT_VALUES, /* … and of a value, from the second on */
+    WEFT_PAIRED_EXPERT_GATES,  /* vectors [experts, out] of gates and values in turn */
+    WEFT_PAIRED_EXPERT_VALUES, /* likewise */
+    WEFT_MXFP4_EXPERTS,        /* model/files/mxfp4_weight.h: [experts, out, …] */
+    WEFT_MXFP4_EXPERT_GATES,   /* likewise, of which every other row is of a gate, … */
+    WEFT_MXFP4_EXPERT_VALUES   /* … and of a value */
 };
 
 /** Names of a tensor, without ".weight" and ".bias"; # is the layer's number, and * an expert's. Of several rows for one, the first counts that the file has. */

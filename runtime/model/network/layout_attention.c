@@ -107,7 +107,8 @@ struct weft_qkv weft_layout_qkv(struct weft_builder *builder, weft_tensor x) {
         .value = weft_build_map(builder, x, "value", d, kv_heads * size, bias),
         .kv_heads = kv_heads,
         .scale = form->scale,
-        .cap = form->cap};
+        .cap = form->cap,
+        .sinks = form->sinks ? weft_build_vector(builder, "sinks", form->heads) : (weft_tensor){0}};
 }
 
 /* Norms of queries and keys, then their positions. */

@@ -72,7 +72,8 @@ weft_tensor weft_build_banded_attention(struct weft_builder *builder, const stru
                                                                                        : length - 1,
                                                  .scale = qkv->scale,
                                                  .lengths = weft_build_lengths(builder),
-                                                 .kv_heads = qkv->kv_heads};
+                                                 .kv_heads = qkv->kv_heads,
+                                                 .sinks = qkv->sinks};
     weft_build_attention_map(builder, qkv, heads, half_width);
     if (qkv->cap != 0) {
         return weft_build_capped_attention(builder, qkv, heads, half_width);

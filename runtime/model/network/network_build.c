@@ -9,6 +9,7 @@
 #include "core/shape.h"
 #include "core/try.h"
 #include "graph/graph.h"
+#include "model/files/mxfp4_weight.h"
 #include "model/files/rearranged_weight.h"
 #include "model/files/stacked_weight.h"
 #include "model/network/layout.h"
@@ -118,11 +119,15 @@ struct group_rows {
     uint32_t groups, rows, first, count; /* count of them from first on */
 };
 
+static bool is_of_experts(enum weft_packed packed) {
+    return packed >= WEFT_PACKED_EXPERTS && packed <= WEFT_PACKED_EXPERT_VALUES;
+}
+
 static struct group_rows rows_of_group(const weft_network_config *config, enum weft_packed packed) {
     const uint32_t size = weft_network_head_size(config);
     const uint32_t groups = config->attention.groups != 0 ? config->attention.groups : 1;
     const weft_expert_form *experts = &config->layer.experts;
-    if (packed >= WEFT_PACKED_EXPERTS) {
+    if (is_of_experts(packed)) {
         const bool half = packed != WEFT_PACKED_EXPERTS;
         const uint32_t count = half ? experts->size : config->hidden_size;
         return (struct group_rows){.groups = experts->count,
@@ -147,13 +152,35 @@ static struct group_rows rows_of_group(const weft_network_config *config, enum w
                                .count = packed == WEFT_PACKED_QUERY ? queries : keys};
 }
 
+/* What a matrix [experts, in, out] has of columns, or a vector of each expert. */
+static struct weft_turned_rows turned_rows(const weft_network_config *config,
+                                           enum weft_packed packed, weft_shape shape) {
+    const weft_expert_form *experts = &config->layer.experts;
+    const bool pairs = packed != WEFT_TURNED_EXPERTS;
+    const bool vectors = packed >= WEFT_PAIRED_EXPERT_GATES;
+    const bool second = packed == WEFT_TURNED_EXPERT_VALUES || packed == WEFT_PAIRED_EXPERT_VALUES;
+    const uint32_t count = pairs ? experts->size : config->hidden_size;
+    return (struct weft_turned_rows){.groups = experts->count,
+                                     .rows = vectors ? 1 : shape.dim[1],
+                                     .columns = pairs ? 2 * count : count,
+                                     .first = second ? 1 : 0,
+                                     .step = pairs ? 2 : 1,
+                                     .count = count};
+}
+
 /* The shape of the file's tensor, of which `shape` is that of ours: perhaps a part of it, or transposed. */
 static weft_shape shape_in_file(const struct weft_network *network,
                                 const struct weft_tensor_name *row, bool transposed,
                                 weft_shape shape) {
+    if (row->packed >= WEFT_TURNED_EXPERTS) {
+        const struct weft_turned_rows turned = turned_rows(&network->config, row->packed, shape);
+        return row->packed >= WEFT_PAIRED_EXPERT_GATES
+                   ? weft_shape_of(turned.groups, turned.columns)
+                   : weft_shape_of(turned.groups, turned.rows, turned.columns);
+    }
     if (row->packed != WEFT_PACKED_NOT) {
         const struct group_rows group = rows_of_group(&network->config, row->packed);
-        if (row->packed >= WEFT_PACKED_EXPERTS) {
+        if (is_of_experts(row->packed)) {
             return weft_shape_of(group.groups, group.rows, shape.dim[1]);
         }
         shape.dim[0] = group.groups * group.rows;
@@ -184,6 +211,10 @@ static weft_status load_whole(struct weft_network *network, const struct weft_st
 static weft_status take_packed(weft_weight **weight, weft_weight *whole,
                                const struct weft_network *network, enum weft_packed packed,
                                weft_shape shape) {
+    if (packed >= WEFT_TURNED_EXPERTS) {
+        const struct weft_turned_rows turned = turned_rows(&network->config, packed, shape);
+        return weft_weight_turned_rows_of(weight, whole, shape, &turned);
+    }
     const struct group_rows group = rows_of_group(&network->config, packed);
     if (group.groups > 1 && group.count < group.rows) {
         return weft_weight_rows_of(weight, whole, shape, group.rows, group.first, group.count);
@@ -251,12 +282,31 @@ static weft_status load_experts(struct weft_network *network, const char *name,
     return WEFT_OK;
 }
 
+static weft_status load_mxfp4(struct weft_network *network, const char *name,
+                              const struct weft_stored_name *stored, weft_shape shape) {
+    const uint32_t groups = network->config.layer.experts.count;
+    const uint32_t step = stored->row->packed == WEFT_MXFP4_EXPERTS ? 1 : 2;
+    const struct weft_mxfp4_rows rows = {
+        .groups = groups,
+        .rows = step * (shape.dim[0] / groups),
+        .first = stored->row->packed == WEFT_MXFP4_EXPERT_VALUES ? 1 : 0,
+        .step = step,
+        .count = shape.dim[0] / groups};
+    weft_weight *weight = NULL;
+    WEFT_TRY(weft_mxfp4_weight(&weight, network->checkpoint, stored->text, shape, &rows));
+    network->parameters += weft_shape_elements(shape);
+    return keep(network, name, weight, stored->text);
+}
+
 static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
     weft_weight *weight = NULL;
     const struct weft_stored_name stored = name_in_file(network, name);
     WEFT_TRY(weft_interrupted(&network->host));
     if (weft_layout_is_numbered(stored.text)) {
         return load_experts(network, name, &stored, shape);
+    }
+    if (stored.row && stored.row->packed >= WEFT_MXFP4_EXPERTS) {
+        return load_mxfp4(network, name, &stored, shape);
     }
     if (is_rearranged(stored.row)) {
         return load_part(network, name, &stored, shape);

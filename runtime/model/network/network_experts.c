@@ -3,6 +3,7 @@
  * Feed-forwards of experts, of which each token goes through some: Shazeer et al., "Outrageously large neural networks: the
  * sparsely-gated mixture-of-experts layer", 2017, (1) to (5), without noise.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include <weft/arithmetic.h>
@@ -33,7 +34,8 @@ static weft_tensor normalize(struct weft_builder *builder, weft_tensor factors, 
 /* Of each expert, whether it is chosen or not. */
 static weft_tensor factors_of(struct weft_builder *builder, weft_tensor x,
                               const weft_expert_form *form) {
-    weft_tensor scores = weft_build_map(builder, x, "router", builder->width, form->count, false);
+    weft_tensor scores =
+        weft_build_map(builder, x, "router", builder->width, form->count, form->biases);
     weft_tensor shares = {0};
     weft_build_exact(builder, "router.weight"); /* small errors would choose others */
     return form->sigmoid
@@ -64,11 +66,39 @@ static struct choices choose(struct weft_builder *builder, weft_tensor x,
 
 static weft_tensor map(struct weft_builder *builder, weft_tensor x, weft_tensor experts,
                        const char *name, uint32_t in, uint32_t out) {
-    const uint32_t count = builder->network->config.layer.experts.count;
-    weft_tensor weight = weft_build_weight(builder, name, weft_shape_of(count * out, in));
-    weft_tensor result = {0};
-    return WEFT_BUILT(builder, result,
-                      weft_graph_expert_linear(&result, builder->graph, x, experts, weight, count));
+    const weft_expert_form *form = &builder->network->config.layer.experts;
+    weft_tensor weight = weft_build_weight(builder, name, weft_shape_of(form->count * out, in));
+    weft_tensor result = {0}, bias = {0};
+    result = WEFT_BUILT(
+        builder, result,
+        weft_graph_expert_linear(&result, builder->graph, x, experts, weight, form->count));
+    if (!form->biases) {
+        return result;
+    }
+    char text[32];
+    snprintf(text, sizeof text, "%s_bias", name);
+    bias = weft_build_weight(builder, text, weft_shape_of(form->count, out));
+    weft_build_exact(builder, text);
+    bias = WEFT_BUILT(builder, bias, weft_graph_take(&bias, builder->graph, bias, experts, 0));
+    return weft_build_binary(builder, WEFT_BINARY_ADD, result, bias);
+}
+
+static weft_tensor clamp(struct weft_builder *builder, weft_tensor x, float low, float high) {
+    weft_tensor out = {0};
+    return WEFT_BUILT(builder, out, weft_graph_clamp(&out, builder->graph, x, low, high));
+}
+
+/* gate · sigmoid(gain · gate) · (value + 1), of what is within the limit. */
+static weft_tensor gate_within(struct weft_builder *builder, weft_tensor gate, weft_tensor value,
+                               const weft_expert_form *form) {
+    weft_tensor open = {0}, more = {0};
+    gate = clamp(builder, gate, -INFINITY, form->limit);
+    value = clamp(builder, value, -form->limit, form->limit);
+    open = weft_build_activate(builder, weft_build_scale(builder, gate, form->gain),
+                               WEFT_ACTIVATION_SIGMOID);
+    more = WEFT_BUILT(builder, more, weft_graph_affine(&more, builder->graph, value, 1, 1));
+    gate = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, gate, open);
+    return weft_build_binary(builder, WEFT_BINARY_MULTIPLY, gate, more);
 }
 
 /* What the experts make, times the factors, added up: a product for each token. */
@@ -101,7 +131,8 @@ weft_tensor weft_build_experts(struct weft_builder *builder, weft_tensor x) {
     const struct choices chosen = choose(builder, x, form);
     weft_tensor gate = map(builder, x, chosen.experts, "experts.l1", d, form->size);
     weft_tensor value = map(builder, x, chosen.experts, "experts.l2", d, form->size);
-    weft_tensor y = weft_build_gated(builder, gate, value);
+    weft_tensor y = form->limit != 0.0F ? gate_within(builder, gate, value, form)
+                                        : weft_build_gated(builder, gate, value);
     y = map(builder, y, chosen.experts, "experts.l3", form->size, d);
     y = add_up(builder, chosen.factors, y, form->chosen);
     return form->shared != 0 ? add_shared(builder, y, x, form) : y;
