@@ -25,7 +25,7 @@ struct row {
 /* What a file of an architecture has, in lists of tensors that a null name ends. */
 struct architecture {
     const char *name;
-    const struct row *rows[5];
+    const struct row *rows[6];
     bool rms;
     unsigned expert_keys; /* how many it has of those of EXPERTS experts: 0, if it has none */
 };
@@ -116,11 +116,12 @@ static const struct row half_packed[] = {
     MATRIX("blk.0.attn_k"),      MATRIX("blk.0.attn_v"),
     MATRIX("blk.0.attn_output"), {"blk.0.ffn_up.weight", 64, 32, 0},
     MATRIX("blk.0.ffn_down"),    LAST};
+static const struct row rates[] = {
+    {"blk.0.ssm_beta.weight", 2, 32, 0}, {"blk.0.ssm_alpha.weight", 2, 32, 0}, LAST};
+static const struct row both_rates[] = {{"blk.0.ssm_ba.weight", 4, 32, 0}, LAST};
 static const struct row delta_net[] = {MATRIX("token_embd"),
                                        {"blk.0.attn_qkv.weight", 96, 32, 0},
                                        MATRIX("blk.0.attn_gate"),
-                                       {"blk.0.ssm_beta.weight", 2, 32, 0},
-                                       {"blk.0.ssm_alpha.weight", 2, 32, 0},
                                        MATRIX("blk.0.ssm_out"),
                                        {"blk.0.ssm_norm.weight", 16, 0, 0},
                                        {"blk.0.ssm_conv1d.weight", 96, 4, 0},
@@ -191,8 +192,9 @@ static const struct architecture architectures[] = {
     {"qwen2moe", {mixing, experts, norms, shared}, true, 4},
     {"qwen3moe", {mixing, experts, norms, head_norms}, true, 3},
     {"gpt-oss", {mixing, experts, front, norm_behind, gpt_oss}, true, 3},
-    {"qwen35", {delta_net, front, norm_behind, maps}, true, 0},
-    {"qwen35moe", {delta_net, front, norm_behind, experts, shared}, true, 4},
+    {"qwen35", {delta_net, rates, front, norm_behind, maps}, true, 0},
+    {"qwen35moe", {delta_net, rates, front, norm_behind, experts, shared}, true, 4},
+    {"qwen3next", {delta_net, both_rates, front, norm_behind, experts, shared}, true, 4},
     {"granitehybrid", {mamba, norms, maps}, true, 0},
     {"qwen2", {attention, gated, biases}, true, 0},
     {"qwen3", {attention, gated, head_norms}, true, 0},
@@ -464,7 +466,7 @@ static void put_tokenizer(struct choices *choices) {
 
 static void put_tensor(struct choices *choices, const struct row *row) {
     static const uint8_t zeros[130 * 32 * 4] = {0};
-    static const uint8_t rates[8] = {0, 0, 0x80, 0xBF, 0, 0, 0x80, 0xBF}; /* below 0, in F32 */
+    static const uint8_t below[8] = {0, 0, 0x80, 0xBF, 0, 0, 0x80, 0xBF}; /* below 0, in F32 */
     const bool is_rate = strcmp(row->name, "blk.0.ssm_a") == 0 && !rarely(choices);
     static const struct {
         uint32_t format;
@@ -480,7 +482,7 @@ static void put_tensor(struct choices *choices, const struct row *row) {
     const size_t elements = (size_t)(row->rows * columns * count);
     if (!rarely(choices)) {
         gguf_tensor(&choices->out, row->name, rank, shape, formats[kind].format,
-                    is_rate ? rates : zeros,
+                    is_rate ? below : zeros,
                     elements / formats[kind].elements * formats[kind].bytes);
         return;
     }

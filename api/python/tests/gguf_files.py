@@ -13,10 +13,10 @@ import torch
 ARCHITECTURES = {"gemma3_text": "gemma3", "phi": "phi2", "cohere": "command-r", "nomic_bert": "nomic-bert",
                  "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe", "qwen3_5_text": "qwen35",
                  "qwen3_5_moe_text": "qwen35moe", "lfm2_moe": "lfm2moe", "granitemoehybrid": "granitehybrid",
-                 "gpt_oss": "gpt-oss"}
+                 "gpt_oss": "gpt-oss", "qwen3_next": "qwen3next", "falcon_h1": "falcon-h1"}
 IN_TURN = ("llama", "granite", "smollm3", "arcee", "mixtral", "granitemoe", "granitemoehybrid")
 """Those whose queries and keys lie in turn."""
-LESS_ONE = ("gemma", "gemma2", "gemma3_text", "nemotron", "qwen3_5_text", "qwen3_5_moe_text")
+LESS_ONE = ("gemma", "gemma2", "gemma3_text", "nemotron", "qwen3_5_text", "qwen3_5_moe_text", "qwen3_next")
 NORMS_OF_LAYERS = {"starcoder2": "norm_epsilon", "gpt2": "layer_norm_epsilon", "nemotron": "norm_eps",
                    **dict.fromkeys(("cohere", "cohere2", "phi", "stablelm", "bert", "nomic_bert"), "layer_norm_eps")}
 ENCODERS = ("bert", "nomic_bert")
@@ -156,8 +156,9 @@ def add_delta_net(writer, config):
     writer.add_ssm_time_step_rank(config.linear_num_value_heads)
     writer.add_ssm_inner_size(config.linear_value_head_dim * config.linear_num_value_heads)
     writer.add_full_attention_interval(4)
-    writer.add_rope_dimension_sections([1, 1, 0, 0])
-    if config.model_type == "qwen3_5_moe_text":
+    if config.model_type != "qwen3_next":
+        writer.add_rope_dimension_sections([1, 1, 0, 0])
+    if config.model_type != "qwen3_5_text":
         add_experts(writer, config)
 
 
@@ -167,17 +168,22 @@ def add_gpt_oss(writer, config):
     add_experts(writer, config)
 
 
-def add_granite_hybrid(writer, config):
-    """As GraniteHybridModel and Mamba2Model of llama.cpp's conversion."""
-    add_granite(writer, config)
-    if config.num_local_experts:
-        add_experts(writer, config)
-    writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
+def add_mamba(writer, config):
+    """As Mamba2Model of llama.cpp's conversion."""
     writer.add_ssm_conv_kernel(config.mamba_d_conv)
     writer.add_ssm_state_size(config.mamba_d_state)
     writer.add_ssm_group_count(config.mamba_n_groups)
     writer.add_ssm_inner_size(config.mamba_d_head * config.mamba_n_heads)
     writer.add_ssm_time_step_rank(config.mamba_n_heads)
+
+
+def add_granite_hybrid(writer, config):
+    """As GraniteHybridModel of llama.cpp's conversion."""
+    add_granite(writer, config)
+    if config.num_local_experts:
+        add_experts(writer, config)
+    writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
+    add_mamba(writer, config)
     writer.add_rope_scaling_finetuned(False)
 
 
@@ -190,17 +196,17 @@ def add_lfm2_moe(writer, config):
 def add_experts(writer, config):
     writer.add_expert_count(getattr(config, "num_local_experts", None) or config.num_experts)
     writer.add_expert_used_count(config.num_experts_per_tok)
-    if config.model_type in ("qwen2_moe", "qwen3_moe", "qwen3_5_moe_text", "lfm2_moe"):
+    if config.model_type in ("qwen2_moe", "qwen3_moe", "qwen3_next", "qwen3_5_moe_text", "lfm2_moe"):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
-    if config.model_type in ("qwen2_moe", "qwen3_5_moe_text"):
+    if config.model_type in ("qwen2_moe", "qwen3_next", "qwen3_5_moe_text"):
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if config.model_type == "granitemoe":
         add_granite(writer, config)
 
 
 MORE = {**dict.fromkeys(("mixtral", "granitemoe", "olmoe", "qwen2_moe", "qwen3_moe"), add_experts),
-        **dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), add_delta_net), "lfm2_moe": add_lfm2_moe,
-        "granitemoehybrid": add_granite_hybrid, "gpt_oss": add_gpt_oss,
+        **dict.fromkeys(("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"), add_delta_net), "lfm2_moe": add_lfm2_moe,
+        "granitemoehybrid": add_granite_hybrid, "gpt_oss": add_gpt_oss, "falcon_h1": add_mamba,
         "gemma2": add_gemma2, "gemma3_text": add_gemma3, "granite": add_granite, "cohere": add_cohere, "cohere2": add_cohere,
         "stablelm": lambda writer, config: writer.add_parallel_residual(config.use_parallel_residual)}
 
@@ -231,6 +237,9 @@ def change_of(config, name):
         heads = config.num_key_value_heads
     if heads:
         return (lambda values: permuted(values, heads)), (lambda values: restored(values, heads))
+    if kind == "falcon_h1" and (".mamba." not in name or name.endswith("_proj.weight")):
+        factors = falcon_factors(config, name)
+        return (lambda values: values * factors), (lambda values: values / factors)
     if ".mamba." in name:
         return mamba_change_of(config, name)
     if name.endswith(".A_log"):
@@ -249,6 +258,20 @@ def change_of(config, name):
     if kind == "gpt2" and name.endswith(("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight")):
         return np.transpose, np.transpose
     return (lambda values: values), (lambda values: values)
+
+
+def falcon_factors(config, name):
+    """By which FalconH1Model of llama.cpp's conversion multiplies a tensor."""
+    gate, down = config.mlp_multipliers
+    if "mamba.in_proj" in name:
+        inner, groups = config.mamba_d_ssm, config.mamba_n_groups * config.mamba_d_state
+        factors = np.repeat(config.ssm_multipliers, [inner, inner, groups, groups, config.mamba_n_heads])
+        return (config.ssm_in_multiplier * factors).astype(np.float32)[:, None]
+    entering = config.attention_in_multiplier
+    factors = {"gate_proj": gate, "down_proj": down, "k_proj": config.key_multiplier * entering, "q_proj": entering,
+               "v_proj": entering, "o_proj": config.attention_out_multiplier, "out_proj": config.ssm_out_multiplier,
+               "lm_head": config.lm_head_multiplier, "embed_tokens": config.embedding_multiplier}
+    return np.float32(factors.get(name.removesuffix(".weight").rpartition(".")[2], 1.0))
 
 
 def mamba_change_of(config, name):
@@ -275,7 +298,7 @@ def value_places(config, name):
 
 
 def turned(config, name, values, first, second):
-    places = value_places(config, name)
+    places = None if config.model_type == "qwen3_next" else value_places(config, name)
     if places is None:
         return values
     axis, begin, size = places
@@ -310,6 +333,19 @@ def turn_experts(state):
         state[f"{name}.weight"] = state.pop(name)
 
 
+def split_groups(state, name, config):
+    """A map in which the heads of values and their gates stand with their head of keys becomes two.
+
+    As Qwen3NextModel of llama.cpp's conversion makes them.
+    """
+    keys, size = config.linear_num_key_heads, config.linear_key_head_dim
+    own = config.linear_num_value_heads // keys * config.linear_value_head_dim
+    whole = state.pop(name)[0]
+    parts = whole.view(keys, 2 * size + 2 * own, -1).split([size, size, own, own], 1)
+    state[name.replace("qkvz", "qkv")] = [group for part in parts[:3] for group in part]
+    state[name.replace("qkvz", "z")] = list(parts[3])
+
+
 def matrices(module):
     """Names, and the parameters whose rows are one tensor of a file, or views of them.
 
@@ -321,6 +357,8 @@ def matrices(module):
             state[name.replace("input_linear", f"{part}_proj")] = [rows]
     if module.config.model_type == "gpt_oss":
         turn_experts(state)
+    for name in [name for name in state if name.endswith("in_proj_qkvz.weight")]:
+        split_groups(state, name, module.config)
     for name in [name for name in state if name.endswith("experts.gate_up_proj")]:
         gate, up = state.pop(name)[0].chunk(2, 1)
         state[name.replace("gate_up_proj", "gate_proj.weight")] = [gate]
@@ -375,7 +413,7 @@ def write(path, module, kind=TYPE.F32, tokenizer=None, change=None):
         writer.add_tensor(name_in_file(names, name, config.model_type, has_experts), data,
                           raw_dtype=None if used == TYPE.F32 else used)
         with torch.no_grad():
-            given = torch.from_numpy(np.array(back(given))).chunk(len(parameters))
+            given = torch.from_numpy(np.array(back(given))).split([len(parameter) for parameter in parameters])
             for parameter, part in zip(parameters, given, strict=True):
                 parameter.copy_(part)
     if tokenizer:

@@ -52,6 +52,8 @@ GRANITE_HYBRID = {"num_hidden_layers": 3, "layer_types": ["linear_attention", "f
                   "shared_intermediate_size": 64, "mamba_n_heads": 8, "mamba_d_head": 16, "mamba_d_state": 16,
                   "mamba_n_groups": 2, "attention_multiplier": 0.3, "residual_multiplier": 0.4, "logits_scaling": 3.0,
                   "embedding_multiplier": 2.0}
+FALCON_H1 = {"num_hidden_layers": 2, "head_dim": 16, "mamba_n_heads": 6, "mamba_d_head": 8, "mamba_d_ssm": 48,
+             "mamba_d_state": 16, "mamba_n_groups": 2}
 CASES = (
     ("LlamaForCausalLM", decoder(), TYPE.F32), ("LlamaForCausalLM", decoder(attention_bias=True, mlp_bias=True), TYPE.F16),
     ("LlamaForCausalLM", decoder(tie_word_embeddings=True, head_dim=32), TYPE.BF16),
@@ -103,6 +105,11 @@ CASES = (
     ("Qwen3MoeForCausalLM", decoder(**QWEN, norm_topk_prob=True), TYPE.Q8_0),
     ("Qwen3_5ForCausalLM", decoder(**DELTA), TYPE.F32), ("Qwen3_5ForCausalLM", decoder(**DELTA), TYPE.Q8_0),
     ("Qwen3_5MoeForCausalLM", decoder(**DELTA, **QWEN, shared_expert_intermediate_size=96), TYPE.Q4_0),
+    ("FalconH1ForCausalLM", decoder(**FALCON_H1), TYPE.F32),
+    ("FalconH1ForCausalLM", decoder(**FALCON_H1, mamba_rms_norm=True, mamba_norm_before_gate=False, mamba_conv_bias=False,
+                                    attention_bias=True, mlp_bias=True), TYPE.Q8_0),
+    ("Qwen3NextForCausalLM", decoder(**SHARED, **QWEN, shared_expert_intermediate_size=96), TYPE.F32),
+    ("Qwen3NextForCausalLM", decoder(**DELTA, **QWEN, shared_expert_intermediate_size=64), TYPE.Q8_0),
     ("Lfm2MoeForCausalLM", decoder(**{**LFM2_MOE, "num_dense_layers": 1}), TYPE.Q8_0),
     ("Lfm2MoeForCausalLM", decoder(**LFM2_MOE), TYPE.F32),
     ("GptOssForCausalLM", decoder(**GPT_OSS), TYPE.F32),
@@ -147,6 +154,28 @@ def test_values_that_share_a_head_of_keys(tmp_path, device, kind):
         assert 0 < np.abs(found - exact).max() <= 1e-5 * np.abs(exact).max()
         text = list(model.generate_tokens([1, 2, 3], 20))
         assert text == list(expected.generate_tokens([1, 2, 3], 20))
+
+
+def test_factors_that_weights_have(tmp_path, device):
+    """Files of Falcon H1 have its factors in their weights: rounded once more."""
+    factors = {"embedding_multiplier": 2.0, "lm_head_multiplier": 0.3, "key_multiplier": 0.6, "attention_in_multiplier": 0.8,
+               "attention_out_multiplier": 1.2, "ssm_in_multiplier": 1.4, "ssm_out_multiplier": 0.6,
+               "mlp_multipliers": [0.7, 1.5], "ssm_multipliers": [0.9, 1.1, 0.7, 1.3, 0.8]}
+    file, folder = made(tmp_path, "FalconH1ForCausalLM", decoder(**FALCON_H1, **factors))
+    tokens = np.random.default_rng(3).integers(0, 64, (2, 17)).astype(np.int32)
+    with weft.load(file, device) as model, weft.load(folder, device) as expected:
+        found, exact = model.logits(tokens), expected.logits(tokens)
+        assert 0 < np.abs(found - exact).max() <= 1e-5 * np.abs(exact).max()
+
+
+def test_older_files_of_qwen3_next(tmp_path, device, monkeypatch):
+    """They have one map, in whose result heads of keys stand with what belongs to them, and do not say which layers attend."""
+    monkeypatch.setattr(gguf_files, "split_groups", lambda *given: None)
+    file, folder = made(tmp_path, "Qwen3NextForCausalLM", decoder(**SHARED, **QWEN, shared_expert_intermediate_size=96),
+                        change=lambda writer: writer.kv_data[0].pop("qwen3next.full_attention_interval"))
+    tokens = np.random.default_rng(3).integers(0, 64, (2, 17)).astype(np.int32)
+    with weft.load(file, device) as model, weft.load(folder, device) as expected:
+        assert (bits(model.logits(tokens)) == bits(expected.logits(tokens))).all()
 
 
 def test_layers_of_further_tokens_are_left_out(tmp_path, device):

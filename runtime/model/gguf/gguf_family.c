@@ -116,35 +116,41 @@ static const struct weft_gguf_key lfm2moe_keys[] = {
     END};
 
 /* Layers that predict further tokens are left out. */
-#define DELTA_NET                                                                              \
-    DECODER_OF_ANY, RMS, OPTIONAL("attention.head_count_kv", "num_key_value_heads"),           \
-        READ("nextn_predict_layers"), READ("rope.dimension_sections"), READ("ssm.inner_size"), \
-        INTEGER("full_attention_interval", "full_attention_interval"),                         \
-        INTEGER("ssm.conv_kernel", "linear_conv_kernel_dim"),                                  \
-        INTEGER("ssm.state_size", "linear_key_head_dim"),                                      \
-        INTEGER("ssm.group_count", "linear_num_key_heads"),                                    \
+#define DELTA_NET                                      \
+    DELTA_NET_OF_ANY, READ("rope.dimension_sections"), \
+        INTEGER("full_attention_interval", "full_attention_interval")
+#define DELTA_NET_OF_ANY                                                             \
+    DECODER_OF_ANY, RMS, OPTIONAL("attention.head_count_kv", "num_key_value_heads"), \
+        READ("nextn_predict_layers"), READ("ssm.inner_size"),                        \
+        INTEGER("ssm.conv_kernel", "linear_conv_kernel_dim"),                        \
+        INTEGER("ssm.state_size", "linear_key_head_dim"),                            \
+        INTEGER("ssm.group_count", "linear_num_key_heads"),                          \
         INTEGER("ssm.time_step_rank", "linear_num_value_heads")
 static const struct weft_gguf_key qwen35_keys[] = {DELTA_NET, WITHOUT_EXPERTS, END};
-static const struct weft_gguf_key qwen35moe_keys[] = {
-    DELTA_NET, EXPERTS("num_experts"),
-    INTEGER("expert_feed_forward_length", "moe_intermediate_size"),
-    INTEGER("expert_shared_feed_forward_length", "shared_expert_intermediate_size"), END};
+#define WITH_SHARED_EXPERT                                                                  \
+    EXPERTS("num_experts"), INTEGER("expert_feed_forward_length", "moe_intermediate_size"), \
+        INTEGER("expert_shared_feed_forward_length", "shared_expert_intermediate_size")
+static const struct weft_gguf_key qwen35moe_keys[] = {DELTA_NET, WITH_SHARED_EXPERT, END};
+/* Older files do not say which layers are attention. */
+static const struct weft_gguf_key qwen3next_keys[] = {
+    DELTA_NET_OF_ANY, WITH_SHARED_EXPERT,
+    OPTIONAL("full_attention_interval", "full_attention_interval"), END};
 
-static const struct weft_gguf_key granitehybrid_keys[] = {
-    DECODER_OF_ANY,
-    ALL_LAYERS,
-    RMS,
-    GRANITE_FACTORS,
-    READ("attention.head_count_kv"),
-    READ("expert_count"),
-    READ("expert_used_count"),
-    READ("expert_shared_feed_forward_length"),
-    READ("ssm.inner_size"),
-    INTEGER("ssm.conv_kernel", "mamba_d_conv"),
-    INTEGER("ssm.state_size", "mamba_d_state"),
-    INTEGER("ssm.group_count", "mamba_n_groups"),
-    INTEGER("ssm.time_step_rank", "mamba_n_heads"),
-    END};
+#define MAMBA_SIZES                                                                               \
+    INTEGER("ssm.inner_size", "mamba_d_ssm"), INTEGER("ssm.conv_kernel", "mamba_d_conv"),         \
+        INTEGER("ssm.state_size", "mamba_d_state"), INTEGER("ssm.group_count", "mamba_n_groups"), \
+        INTEGER("ssm.time_step_rank", "mamba_n_heads")
+static const struct weft_gguf_key granitehybrid_keys[] = {DECODER_OF_ANY,
+                                                          ALL_LAYERS,
+                                                          RMS,
+                                                          GRANITE_FACTORS,
+                                                          MAMBA_SIZES,
+                                                          READ("attention.head_count_kv"),
+                                                          READ("expert_count"),
+                                                          READ("expert_used_count"),
+                                                          READ("expert_shared_feed_forward_length"),
+                                                          END};
+static const struct weft_gguf_key falcon_h1_keys[] = {DECODER, RMS, MAMBA_SIZES, END};
 
 static const struct weft_gguf_key gpt_oss_keys[] = {DECODER_OF_EXPERTS("num_local_experts"), RMS,
                                                     READ("expert_feed_forward_length"), END};
@@ -279,6 +285,15 @@ static const struct weft_gguf_name qwen_expert_names[] = {EMBEDDING_NAMES,
 
 #define SHARED_MLP "model.layers.#.shared_mlp."
 #define MAMBA      "model.layers.#.mamba."
+#define MAMBA_NAMES                                                  \
+    {.theirs = "blk.#.ssm_in", .ours = MAMBA "in_proj"},             \
+        {.theirs = "blk.#.ssm_out", .ours = MAMBA "out_proj"},       \
+        {"blk.#.ssm_conv1d", MAMBA "conv1d", WEFT_GGUF_FILTER},      \
+        {"blk.#.ssm_a", MAMBA "A_log", WEFT_GGUF_RATE},              \
+        {"blk.#.ssm_d", MAMBA "D", WEFT_GGUF_FLAT},                  \
+        {"blk.#.ssm_dt.bias", MAMBA "dt_bias", WEFT_GGUF_WHOLE}, {   \
+        "blk.#.ssm_norm.weight", MAMBA "norm.weight", WEFT_GGUF_FLAT \
+    }
 static const struct weft_gguf_name granitehybrid_names[] = {
     EMBEDDING_NAMES,
     QUERY_NAMES_IN_TURN,
@@ -292,13 +307,23 @@ static const struct weft_gguf_name granitehybrid_names[] = {
     {.theirs = "blk.#.ffn_up", .ours = SHARED_MLP "up_proj"},
     {.theirs = "blk.#.ffn_down", .ours = SHARED_MLP "output_linear"},
     NORM_NAMES(WEFT_GGUF_SAME),
-    {.theirs = "blk.#.ssm_in", .ours = MAMBA "in_proj"},
-    {.theirs = "blk.#.ssm_out", .ours = MAMBA "out_proj"},
-    {"blk.#.ssm_conv1d", MAMBA "conv1d", WEFT_GGUF_FILTER},
-    {"blk.#.ssm_a", MAMBA "A_log", WEFT_GGUF_RATE},
-    {"blk.#.ssm_d", MAMBA "D", WEFT_GGUF_FLAT},
-    {"blk.#.ssm_dt.bias", MAMBA "dt_bias", WEFT_GGUF_WHOLE},
-    {"blk.#.ssm_norm.weight", MAMBA "norm.weight", WEFT_GGUF_FLAT},
+    MAMBA_NAMES,
+    LAST};
+
+#define FALCON_LAYER "model.layers.#."
+static const struct weft_gguf_name falcon_h1_names[] = {
+    EMBEDDING_NAMES,
+    QUERY_NAMES,
+    VALUE_NAMES,
+    {.theirs = "blk.#.ffn_gate", .ours = FALCON_LAYER "feed_forward.gate_proj"},
+    {.theirs = "blk.#.ffn_up", .ours = FALCON_LAYER "feed_forward.up_proj"},
+    {.theirs = "blk.#.ffn_down", .ours = FALCON_LAYER "feed_forward.down_proj"},
+    {.theirs = "output_norm", .ours = "model.final_layernorm"},
+    {.theirs = "blk.#.attn_norm", .ours = FALCON_LAYER "input_layernorm"},
+    {"blk.#.ffn_norm", FALCON_LAYER "pre_ff_layernorm.weight",
+     WEFT_GGUF_WHOLE}, /* as llama.cpp has it */
+    {"blk.#.ffn_norm.weight", FALCON_LAYER "pre_ff_layernorm.weight", WEFT_GGUF_WHOLE},
+    MAMBA_NAMES,
     LAST};
 
 static const struct weft_gguf_name gpt_oss_names[] = {
@@ -409,6 +434,14 @@ static const struct weft_gguf_name phi3_names[] = {
         "blk.#.ssm_dt.bias", DELTA "dt_bias", WEFT_GGUF_WHOLE                       \
     }
 static const struct weft_gguf_name qwen35_names[] = {DELTA_NET_NAMES, GATED_NAMES, LAST};
+/* Older files have one map, as folders do. */
+static const struct weft_gguf_name qwen3next_names[] = {
+    DELTA_NET_NAMES,
+    {.theirs = "blk.#.ssm_in", .ours = DELTA "in_proj_qkvz"},
+    {.theirs = "blk.#.ssm_ba", .ours = DELTA "in_proj_ba"},
+    EXPERT_NAMES,
+    SHARED_EXPERT_NAMES,
+    LAST};
 static const struct weft_gguf_name qwen35moe_names[] = {DELTA_NET_NAMES, EXPERT_NAMES,
                                                         SHARED_EXPERT_NAMES, LAST};
 
@@ -580,6 +613,10 @@ static const struct weft_gguf_family families[] = {
      .names = gpt_oss_names, .add = weft_gguf_add_gpt_oss},
     {FAMILY("granitehybrid", "granitemoehybrid", "GraniteMoeHybrid"), .keys = granitehybrid_keys,
      .names = granitehybrid_names, .add = weft_gguf_add_granitehybrid},
+    {FAMILY("falcon-h1", "falcon_h1", "FalconH1"), .keys = falcon_h1_keys, .names = falcon_h1_names,
+     .add = weft_gguf_add_falcon_h1},
+    {FAMILY("qwen3next", "qwen3_next", "Qwen3Next"), .partial = true, .experts = true,
+     .keys = qwen3next_keys, .names = qwen3next_names, .add = weft_gguf_add_qwen3next},
     {.architecture = "qwen35",
      .model_type = "qwen3_5_text",
      .language = "Qwen3_5ForCausalLM",

@@ -334,14 +334,12 @@ weft_status weft_gguf_add_lfm2(const struct weft_gguf_reading *reading) {
 
 /* Sizes of Mamba's mixers; all layers that have one have the same biases. */
 static weft_status add_mamba(const struct weft_gguf_reading *reading) {
-    int64_t channels = 0, heads = 0, hidden = 0;
+    int64_t channels = 0, heads = 0;
     bool filter_bias = false, map_bias = false;
     WEFT_TRY(weft_gguf_own_integer(&channels, reading, "ssm.inner_size"));
     WEFT_TRY(weft_gguf_own_integer(&heads, reading, "ssm.time_step_rank"));
-    WEFT_TRY(weft_gguf_own_integer(&hidden, reading, "embedding_length"));
-    if (heads == 0 || hidden == 0 || channels % heads != 0 || channels % hidden != 0) {
-        return weft_gguf_own_fail(reading, "ssm.inner_size",
-                                  "a multiple of ssm.time_step_rank and of embedding_length",
+    if (heads == 0 || channels % heads != 0) {
+        return weft_gguf_own_fail(reading, "ssm.inner_size", "a multiple of ssm.time_step_rank",
                                   "another number");
     }
     for (uint32_t i = 0; i < weft_gguf_tensor_count(reading->file); i++) {
@@ -350,9 +348,28 @@ static weft_status add_mamba(const struct weft_gguf_reading *reading) {
         map_bias = map_bias || weft_ends_with(name, ".ssm_in.bias");
     }
     WEFT_TRY(weft_gguf_set(reading, "mamba_d_head", json_integer(channels / heads)));
-    WEFT_TRY(weft_gguf_set(reading, "mamba_expand", json_integer(channels / hidden)));
     WEFT_TRY(weft_gguf_set(reading, "mamba_conv_bias", json_boolean(filter_bias)));
     return weft_gguf_set(reading, "mamba_proj_bias", json_boolean(map_bias));
+}
+
+/* Files have the factors in their weights, which folders have beside them; a norm is behind the gate, as llama.cpp has it. */
+weft_status weft_gguf_add_falcon_h1(const struct weft_gguf_reading *reading) {
+    WEFT_TRY(add_mamba(reading));
+    WEFT_TRY(set_has(reading, "mamba_rms_norm", "blk.0.ssm_norm.weight"));
+    WEFT_TRY(weft_gguf_set(reading, "mamba_norm_before_gate", json_false()));
+    WEFT_TRY(set_has(reading, "projectors_bias", "blk.0.ssm_out.bias"));
+    return weft_gguf_add_llama(reading);
+}
+
+/* How often the channels of a hybrid's mixers are those of the model. */
+static weft_status add_expansion(const struct weft_gguf_reading *reading) {
+    int64_t channels = 0, hidden = 0;
+    WEFT_TRY(weft_gguf_own_integer(&channels, reading, "ssm.inner_size"));
+    WEFT_TRY(weft_gguf_own_integer(&hidden, reading, "embedding_length"));
+    return hidden > 0 && channels % hidden == 0
+               ? weft_gguf_set(reading, "mamba_expand", json_integer(channels / hidden))
+               : weft_gguf_own_fail(reading, "ssm.inner_size", "a multiple of embedding_length",
+                                    "another number");
 }
 
 /* With experts, or without, where the layers of all tokens have the file's usual size. */
@@ -381,6 +398,7 @@ weft_status weft_gguf_add_granitehybrid(const struct weft_gguf_reading *reading)
     WEFT_TRY(weft_gguf_set(reading, "position_embedding_type", json_string("nope")));
     WEFT_TRY(add_hybrid_sizes(reading));
     WEFT_TRY(add_mamba(reading));
+    WEFT_TRY(add_expansion(reading));
     WEFT_TRY(add_layer_kinds(reading, "linear_attention"));
     return weft_gguf_add_llama(reading);
 }
@@ -391,26 +409,38 @@ weft_status weft_gguf_add_lfm2moe(const struct weft_gguf_reading *reading) {
     return weft_gguf_add_lfm2(reading);
 }
 
-/*
- * Heads of values that share one of keys are not side by side, as in folders: the first of each come first. Positions of images have
- * sections, which are one for texts.
- */
-weft_status weft_gguf_add_qwen35(const struct weft_gguf_reading *reading) {
-    int64_t layers = 0, channels = 0, heads = 0, keys = 0;
+static weft_status add_delta_net(const struct weft_gguf_reading *reading) {
+    int64_t layers = 0, channels = 0, heads = 0;
     WEFT_TRY(weft_gguf_own_layers(&layers, reading));
     WEFT_TRY(weft_gguf_set(reading, "num_hidden_layers", json_integer(layers)));
     WEFT_TRY(weft_gguf_own_integer(&channels, reading, "ssm.inner_size"));
     WEFT_TRY(weft_gguf_own_integer(&heads, reading, "ssm.time_step_rank"));
-    WEFT_TRY(weft_gguf_own_integer(&keys, reading, "ssm.group_count"));
     if (heads == 0 || channels % heads != 0) {
         return weft_gguf_own_fail(reading, "ssm.inner_size", "a multiple of ssm.time_step_rank",
                                   "another number");
     }
     WEFT_TRY(weft_gguf_set(reading, "linear_value_head_dim", json_integer(channels / heads)));
-    WEFT_TRY(weft_gguf_set(reading, "weft_tiled_value_heads", json_boolean(heads != keys)));
     return weft_gguf_add_qwen(reading);
 }
 
+/*
+ * Heads of values that share one of keys are not side by side, as in folders: the first of each come first. Positions of images have
+ * sections, which are one for texts.
+ */
+weft_status weft_gguf_add_qwen35(const struct weft_gguf_reading *reading) {
+    int64_t heads = 0, keys = 0;
+    WEFT_TRY(weft_gguf_own_integer(&heads, reading, "ssm.time_step_rank"));
+    WEFT_TRY(weft_gguf_own_integer(&keys, reading, "ssm.group_count"));
+    WEFT_TRY(weft_gguf_set(reading, "weft_tiled_value_heads", json_boolean(heads != keys)));
+    return add_delta_net(reading);
+}
+
+/* Queries, keys and values have a map, and gates one, but for older files: there heads of keys stand with what belongs to them. */
+weft_status weft_gguf_add_qwen3next(const struct weft_gguf_reading *reading) {
+    WEFT_TRY(weft_gguf_set(reading, "weft_split_maps",
+                           json_boolean(!has(reading, "blk.0.ssm_in.weight"))));
+    return add_delta_net(reading);
+}
 weft_status weft_gguf_add_gpt2(const struct weft_gguf_reading *reading) {
     WEFT_TRY(expect_whole_heads(reading));
     WEFT_TRY(expect_causal(reading, true));

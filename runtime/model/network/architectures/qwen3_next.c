@@ -21,6 +21,8 @@ struct delta_net {
     weft_layer_set full; /* layers of attention */
     bool grouped; /* one map, in whose result each key's head stands with what belongs to it */
     bool tiled;   /* heads of values that share one of keys are not side by side: GGUF's order */
+    bool
+        split; /* where grouped, only rates and decays are, and the rest has maps as without: GGUF's */
 };
 
 /* ---- config.json ---- */
@@ -32,6 +34,7 @@ static const weft_field own_fields[] = {
     {WEFT_INTEGER("linear_value_head_dim", struct delta_net, value_size, 1, 65536)},
     {WEFT_INTEGER("linear_conv_kernel_dim", struct delta_net, taps, 1, 1024)},
     {WEFT_BOOL("weft_tiled_value_heads", struct delta_net, tiled)},
+    {WEFT_BOOL("weft_split_maps", struct delta_net, split)},
 };
 static const weft_field_table own_table = {own_fields, sizeof own_fields / sizeof own_fields[0]};
 
@@ -192,30 +195,38 @@ static weft_tensor tile(struct weft_builder *builder, weft_tensor x, const struc
                                              fill_tiles, net));
 }
 
-static void read_parts(struct parts *parts, struct weft_builder *builder, weft_tensor x,
+static void read_mixed(struct parts *parts, struct weft_builder *builder, weft_tensor x,
                        const struct delta_net *net) {
     const uint32_t d = builder->width;
     const uint32_t values = net->v_heads * net->value_size;
     const uint32_t mixed = 2 * net->k_heads * net->key_size + values;
-    if (!net->grouped) {
+    if (!net->grouped || net->split) {
         parts->mixed = weft_build_map(builder, x, "in_proj_qkv", d, mixed, false);
         parts->gate = weft_build_map(builder, x, "in_proj_z", d, values, false);
-        parts->rate = weft_build_map(builder, x, "in_proj_b", d, net->v_heads, false);
-        parts->decay = weft_build_map(builder, x, "in_proj_a", d, net->v_heads, false);
         return;
     }
-    const uint32_t each = net->v_heads / net->k_heads;
-    const uint32_t own = each * net->value_size;
+    const uint32_t own = net->v_heads / net->k_heads * net->value_size;
     weft_tensor all = weft_build_map(builder, x, "in_proj_qkvz", d, mixed + values, false);
     all = regroup(builder, all, "order", mixed + values,
                   &(struct grouping){net, {net->key_size, net->key_size, own, own}, 4});
-    weft_tensor rates = weft_build_map(builder, x, "in_proj_ba", d, 2 * net->v_heads, false);
-    rates = regroup(builder, rates, "rate_order", 2 * net->v_heads,
-                    &(struct grouping){net, {each, each}, 2});
     parts->mixed = weft_build_channels(builder, all, 0, mixed);
     parts->gate = weft_build_channels(builder, all, mixed, values);
-    parts->rate = weft_build_channels(builder, rates, 0, net->v_heads);
-    parts->decay = weft_build_channels(builder, rates, net->v_heads, net->v_heads);
+}
+
+static void read_rates(struct parts *parts, struct weft_builder *builder, weft_tensor x,
+                       const struct delta_net *net) {
+    const uint32_t d = builder->width, heads = net->v_heads;
+    const uint32_t each = heads / net->k_heads;
+    if (!net->grouped) {
+        parts->rate = weft_build_map(builder, x, "in_proj_b", d, heads, false);
+        parts->decay = weft_build_map(builder, x, "in_proj_a", d, heads, false);
+        return;
+    }
+    weft_tensor rates = weft_build_map(builder, x, "in_proj_ba", d, 2 * heads, false);
+    rates =
+        regroup(builder, rates, "rate_order", 2 * heads, &(struct grouping){net, {each, each}, 2});
+    parts->rate = weft_build_channels(builder, rates, 0, heads);
+    parts->decay = weft_build_channels(builder, rates, heads, heads);
 }
 
 static weft_tensor take_state(struct weft_builder *builder, const struct parts *parts,
@@ -254,7 +265,8 @@ static weft_tensor mix_delta(struct weft_builder *builder, weft_tensor x,
                              const struct delta_net *net) {
     const uint32_t values = net->v_heads * net->value_size;
     struct parts parts = {.mixed = {0}};
-    read_parts(&parts, builder, x, net);
+    read_mixed(&parts, builder, x, net);
+    read_rates(&parts, builder, x, net);
     weft_tensor y = take_state(builder, &parts, net);
     y = weft_build_part_norm(
         builder, y,
