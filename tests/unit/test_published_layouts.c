@@ -253,6 +253,38 @@ TEST(test_rows_of_groups, f) {
     check_rows(f, 1, WEFT_STORED_WHOLE);
 }
 
+/* Columns 1, 3 and 5 of two matrices [5, 7] as rows: every range is that of these columns. */
+TEST(test_columns_of_matrices, f) {
+    static const struct weft_turned_rows every_other = {
+        .groups = 2, .rows = ROWS, .columns = COLUMNS, .first = 1, .step = 2, .count = SOME};
+    float data[2 * COUNT];
+    weft_weight *whole = NULL, *turned = NULL;
+    for (uint32_t i = 0; i < 2 * COUNT; i++) {
+        data[i] = (float)i;
+    }
+    assert_ok(weft_weight_create(&whole,
+                                 weft_weight_params(.dtype = WEFT_F32,
+                                                    .shape = weft_shape_of(2, ROWS, COLUMNS),
+                                                    .data = data),
+                                 &f->host.host));
+    assert_ok(
+        weft_weight_turned_rows_of(&turned, whole, weft_shape_of(2 * SOME, ROWS), &every_other));
+    weft_weight_destroy(&whole);
+    for (uint32_t first = 0; first < 2 * SOME * ROWS; first++) {
+        for (uint32_t some = 0; first + some <= 2 * SOME * ROWS; some++) {
+            float found[2 * SOME * ROWS];
+            assert_ok(weft_weight_read(turned, first, some, found));
+            for (uint32_t i = 0; i < some; i++) {
+                const uint32_t row = (first + i) / ROWS, matrix = row / SOME;
+                const uint32_t column = 1 + row % SOME * 2;
+                const uint32_t at = matrix * COUNT + (first + i) % ROWS * COLUMNS + column;
+                assert_true(found[i] == (float)at);
+            }
+        }
+    }
+    weft_weight_destroy(&turned);
+}
+
 #define NEOX "{'model_type':'gpt_neox','architectures':['GPTNeoXModel']," SIZES "}"
 
 /* Queries, keys and values of each head one behind the other, in a matrix and a vector. */
