@@ -69,15 +69,20 @@ static uint32_t whole_row(uint32_t row) {
     return row / 3 * ROWS + 1 + row % 3 * 2;
 }
 
+static weft_weight *take_rows(struct weft_checkpoint *checkpoint) {
+    weft_weight *weight = NULL;
+    assert_ok(weft_mxfp4_weight(&weight, checkpoint, "w_blocks", weft_shape_of(GROUPS * 3, COLUMNS),
+                                &every_other));
+    return weight;
+}
+
 WEFT_TEST_ON_HOST(numbers_are_those_of_the_format, f) {
     static struct file file;
     static float found[GROUPS * 3 * COLUMNS];
     uint8_t *image = NULL;
-    weft_weight *weight = NULL;
     fill(&file);
     struct weft_checkpoint *checkpoint = open_file(f, &file, &image);
-    assert_ok(weft_mxfp4_weight(&weight, checkpoint, "w_blocks", weft_shape_of(GROUPS * 3, COLUMNS),
-                                &every_other));
+    weft_weight *weight = take_rows(checkpoint);
     assert_false(weft_checkpoint_was_used(checkpoint, 0));
     weft_checkpoint_close(&checkpoint); /* the weight has it */
     for (uint32_t first = 0; first < sizeof found / sizeof *found; first += 41) {
@@ -99,11 +104,9 @@ WEFT_TEST_ON_HOST(blocks_are_kept, f) {
     int8_t codes[3 * COLUMNS];
     float scales[3 * BLOCKS];
     uint8_t *image = NULL;
-    weft_weight *weight = NULL;
     fill(&file);
     struct weft_checkpoint *checkpoint = open_file(f, &file, &image);
-    assert_ok(weft_mxfp4_weight(&weight, checkpoint, "w_blocks", weft_shape_of(GROUPS * 3, COLUMNS),
-                                &every_other));
+    weft_weight *weight = take_rows(checkpoint);
     assert_non_null(weft_weight_blocks(weight));
     const struct weft_blocks blocks = {.codes = codes, .scales = scales};
     assert_ok(weft_weight_read_blocks(weight, 2, 3, &blocks)); /* of both matrices */
