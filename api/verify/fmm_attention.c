@@ -19,9 +19,10 @@ static weft_array mix_fmm_attention(weft_case *c, const weft_array *x, const voi
         c, weft_graph_fmm_attention(&tensor, c->graph, q.tensor, k.tensor, v.tensor, p));
     c->only_values = true;
     const weft_array near =
-        weft_sheet_mix(c, &weft_sheet_banded_attention, x,
-                       &(weft_banded_attention_params){
-                           .heads = p->heads, .half_width = p->half_width, .causal = p->causal});
+        WEFT_MIX(c, banded_attention,
+                 weft_banded_attention_params(.heads = p->heads, .half_width = p->half_width,
+                                              .causal = p->causal),
+                 q, k, v);
     const weft_array far =
         p->beta.id != 0 ? WEFT_MIX(c, fast_weight, &(weft_fast_weight_params){.heads = p->heads}, q,
                                    k, v, weft_case_find(c, p->beta))

@@ -96,6 +96,9 @@ static weft_status add_by_sheet(weft_tensor *y, weft_graph *graph, const struct 
         own->sheet, is_dense(own) ? &whole : own->params, &sizes, (weft_tensor){0});
     weft_tensor x[WEFT_OPERANDS] = {{0}};
     for (uint32_t i = 0; i < weft_sheet_operand_count(own->sheet); i++) {
+        if (own->sheet->operands[i].is_optional) {
+            continue;
+        }
         WEFT_TRY(weft_bench_input(&x[i], graph, own->sheet->operands[i].name,
                                   weft_sheet_shape(own->sheet, i, &sizes, true)));
     }

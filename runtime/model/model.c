@@ -30,8 +30,8 @@
 static const struct weft_model_family *const families[] = {WEFT_MODEL_FAMILIES(FAMILY)};
 #undef FAMILY
 
-#define FAMILY_COUNT  (sizeof families / sizeof families[0])
-#define EXPECTED_SIZE 1280
+#define FAMILY_COUNT (sizeof families / sizeof families[0])
+#define TYPES_SIZE   960 /* a line of the log has 1023 */
 
 struct weft_model {
     weft_host host;
@@ -68,15 +68,15 @@ static const struct weft_model_family *find_family(const char *model_type) {
 }
 
 /* "a, b, c" */
-static const char *list_families(char text[EXPECTED_SIZE]) {
+static const char *list_families(char text[TYPES_SIZE]) {
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < FAMILY_COUNT && used < EXPECTED_SIZE; i++) {
-        int written = snprintf(text + used, EXPECTED_SIZE - used, "%s%s", i == 0 ? "" : ", ",
+    for (size_t i = 0; i < FAMILY_COUNT && used < TYPES_SIZE; i++) {
+        int written = snprintf(text + used, TYPES_SIZE - used, "%s%s", i == 0 ? "" : ", ",
                                families[i]->model_type);
         used += written > 0 ? (size_t)written : 0;
     }
-    snprintf(text + used, used < EXPECTED_SIZE ? EXPECTED_SIZE - used : 0, ", %s, program",
+    snprintf(text + used, used < TYPES_SIZE ? TYPES_SIZE - used : 0, ", %s, program",
              weft_towers_types());
     return text;
 }
@@ -88,9 +88,11 @@ static weft_status read_model_type(const struct weft_model_family **family,
     WEFT_TRY(weft_json_string(&model_type, &fields, "model_type"));
     *family = find_family(model_type);
     if (!*family) {
-        char expected[EXPECTED_SIZE];
-        return weft_fields_refuse_model(&fields, "model_type", list_families(expected),
-                                        json_object_get(fields.object, "model_type"));
+        char types[TYPES_SIZE];
+        const weft_status status =
+            weft_fields_refuse_model(&fields, "model_type", "a type that Weft has",
+                                     json_object_get(fields.object, "model_type"));
+        return weft_fail(host, status, "%s: the types are %s", fields.path, list_families(types));
     }
     return WEFT_OK;
 }

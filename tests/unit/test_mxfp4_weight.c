@@ -115,8 +115,8 @@ WEFT_TEST_ON_HOST(blocks_are_kept, f) {
         assert_true((float)codes[i] * scales[i / 32] == expected);
     }
     assert_true(weft_checkpoint_was_used(checkpoint, 0) && weft_checkpoint_was_used(checkpoint, 1));
-    assert_true(weft_checkpoint_is_scale(checkpoint, 1) &&
-                !weft_checkpoint_is_scale(checkpoint, 0));
+    assert_true(weft_mxfp4_is_scale(checkpoint, "w_scales"));
+    assert_false(weft_mxfp4_is_scale(checkpoint, "w_blocks"));
     weft_weight_destroy(&weight);
     weft_checkpoint_close(&checkpoint);
     free(image);

@@ -9,7 +9,6 @@
 #include "core/try.h"
 #include "graph/graph.h"
 #include "model/files/int8_tensor.h"
-#include "model/files/mxfp4_weight.h"
 #include "model/files/random_weights.h"
 #include "model/files/rearranged_weight.h"
 #include "model/files/shards.h"
@@ -314,8 +313,7 @@ bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t
 
 bool weft_checkpoint_is_scale(const struct weft_checkpoint *checkpoint, uint32_t index) {
     const struct weft_tensor_names *names = &checkpoint->files.names;
-    const char *name = names->tensors[index].name;
-    return weft_int8_tensor_is_scale(names, name) || weft_mxfp4_is_scale(names, name);
+    return weft_int8_tensor_is_scale(names, names->tensors[index].name);
 }
 
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name) {

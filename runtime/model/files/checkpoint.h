@@ -99,7 +99,7 @@ void weft_checkpoint_use_all(struct weft_checkpoint *checkpoint);
 bool weft_checkpoint_is_named(const struct weft_checkpoint *checkpoint, uint32_t index,
                               const char *name);
 
-/** True if tensor `index` has the scales of another (model/files/int8_tensor.h, mxfp4_weight.h). */
+/** True if tensor `index` has the scales of a matrix of bytes (model/files/int8_tensor.h). */
 bool weft_checkpoint_is_scale(const struct weft_checkpoint *checkpoint, uint32_t index);
 
 /** First axis of a tensor in the file; 0 when there is no such tensor or it is a scalar. */

@@ -208,7 +208,7 @@ weft_status weft_mxfp4_weight(weft_weight **weight, struct weft_checkpoint *chec
     return status;
 }
 
-bool weft_mxfp4_is_scale(const struct weft_tensor_names *names, const char *name) {
+bool weft_mxfp4_is_scale(const struct weft_checkpoint *checkpoint, const char *name) {
     char text[NAME_SIZE];
-    return other_name(text, name, OTHER, ENDING) && weft_tensor_names_find(names, text);
+    return other_name(text, name, OTHER, ENDING) && weft_checkpoint_has(checkpoint, text);
 }

@@ -25,6 +25,6 @@ weft_status weft_mxfp4_weight(weft_weight **weight, struct weft_checkpoint *chec
                               const struct weft_mxfp4_rows *rows);
 
 /** True if a tensor has the exponents of another. */
-bool weft_mxfp4_is_scale(const struct weft_tensor_names *names, const char *name);
+bool weft_mxfp4_is_scale(const struct weft_checkpoint *checkpoint, const char *name);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "model/files/mxfp4_weight.h"
 #include "model/network/architecture.h"
 #include "model/network/network.h"
 #include "model/network/network_build.h"
@@ -184,7 +185,7 @@ static weft_status refuse_other_tensors(const struct weft_network *network, cons
     for (uint32_t i = 0; i < weft_checkpoint_count(network->checkpoint); i++) {
         const char *name = weft_checkpoint_name(network->checkpoint, i);
         if (is_loaded(network, i) || weft_checkpoint_is_scale(network->checkpoint, i) ||
-            (known && strcmp(name, known) == 0)) {
+            weft_mxfp4_is_scale(network->checkpoint, name) || (known && strcmp(name, known) == 0)) {
             continue;
         }
         const enum weft_other_tensor kind = other_tensor(network, name);
