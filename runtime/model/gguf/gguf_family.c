@@ -189,6 +189,7 @@ static const struct weft_gguf_key nomic_keys[] = {
 /* ---- tensors ---- */
 
 #define ATTENTION "model.layers.#.self_attn."
+#define LAYER     "model.layers.#."
 #define MLP       "model.layers.#.mlp."
 #define LAST \
     { .theirs = NULL }
@@ -310,19 +311,17 @@ static const struct weft_gguf_name granitehybrid_names[] = {
     MAMBA_NAMES,
     LAST};
 
-#define FALCON_LAYER "model.layers.#."
 static const struct weft_gguf_name falcon_h1_names[] = {
     EMBEDDING_NAMES,
     QUERY_NAMES,
     VALUE_NAMES,
-    {.theirs = "blk.#.ffn_gate", .ours = FALCON_LAYER "feed_forward.gate_proj"},
-    {.theirs = "blk.#.ffn_up", .ours = FALCON_LAYER "feed_forward.up_proj"},
-    {.theirs = "blk.#.ffn_down", .ours = FALCON_LAYER "feed_forward.down_proj"},
+    {.theirs = "blk.#.ffn_gate", .ours = LAYER "feed_forward.gate_proj"},
+    {.theirs = "blk.#.ffn_up", .ours = LAYER "feed_forward.up_proj"},
+    {.theirs = "blk.#.ffn_down", .ours = LAYER "feed_forward.down_proj"},
     {.theirs = "output_norm", .ours = "model.final_layernorm"},
-    {.theirs = "blk.#.attn_norm", .ours = FALCON_LAYER "input_layernorm"},
-    {"blk.#.ffn_norm", FALCON_LAYER "pre_ff_layernorm.weight",
-     WEFT_GGUF_WHOLE}, /* as llama.cpp has it */
-    {"blk.#.ffn_norm.weight", FALCON_LAYER "pre_ff_layernorm.weight", WEFT_GGUF_WHOLE},
+    {.theirs = "blk.#.attn_norm", .ours = LAYER "input_layernorm"},
+    {"blk.#.ffn_norm", LAYER "pre_ff_layernorm.weight", WEFT_GGUF_WHOLE}, /* as llama.cpp has it */
+    {"blk.#.ffn_norm.weight", LAYER "pre_ff_layernorm.weight", WEFT_GGUF_WHOLE},
     MAMBA_NAMES,
     LAST};
 
@@ -446,26 +445,25 @@ static const struct weft_gguf_name qwen35moe_names[] = {DELTA_NET_NAMES, EXPERT_
                                                         SHARED_EXPERT_NAMES, LAST};
 
 /* With experts behind the first layers, or without. */
-#define LFM2_LAYER "model.layers.#."
 static const struct weft_gguf_name lfm2_names[] = {
-    EXPERT_NAMES_IN(LFM2_LAYER "feed_forward.", "w1", "w3", "w2"),
-    {.theirs = "blk.#.ffn_gate_inp", .ours = LFM2_LAYER "feed_forward.gate"},
-    {"blk.#.exp_probs_b.bias", LFM2_LAYER "feed_forward.expert_bias", WEFT_GGUF_WHOLE},
+    EXPERT_NAMES_IN(LAYER "feed_forward.", "w1", "w3", "w2"),
+    {.theirs = "blk.#.ffn_gate_inp", .ours = LAYER "feed_forward.gate"},
+    {"blk.#.exp_probs_b.bias", LAYER "feed_forward.expert_bias", WEFT_GGUF_WHOLE},
     EMBEDDING_NAMES,
     {.theirs = "token_embd_norm", .ours = "model.embedding_norm"}, /* the last one, by that name */
-    {.theirs = "blk.#.attn_norm", .ours = LFM2_LAYER "operator_norm"},
-    {.theirs = "blk.#.ffn_norm", .ours = LFM2_LAYER "ffn_norm"},
+    {.theirs = "blk.#.attn_norm", .ours = LAYER "operator_norm"},
+    {.theirs = "blk.#.ffn_norm", .ours = LAYER "ffn_norm"},
     QUERY_NAMES,
     {.theirs = "blk.#.attn_v", .ours = ATTENTION "v_proj"},
     {.theirs = "blk.#.attn_output", .ours = ATTENTION "out_proj"},
     {.theirs = "blk.#.attn_q_norm", .ours = ATTENTION "q_layernorm"},
     {.theirs = "blk.#.attn_k_norm", .ours = ATTENTION "k_layernorm"},
-    {"blk.#.shortconv.conv", LFM2_LAYER "conv.conv", WEFT_GGUF_FILTER},
-    {.theirs = "blk.#.shortconv.in_proj", .ours = LFM2_LAYER "conv.in_proj"},
-    {.theirs = "blk.#.shortconv.out_proj", .ours = LFM2_LAYER "conv.out_proj"},
-    {.theirs = "blk.#.ffn_gate", .ours = LFM2_LAYER "feed_forward.w1"},
-    {.theirs = "blk.#.ffn_up", .ours = LFM2_LAYER "feed_forward.w3"},
-    {.theirs = "blk.#.ffn_down", .ours = LFM2_LAYER "feed_forward.w2"},
+    {"blk.#.shortconv.conv", LAYER "conv.conv", WEFT_GGUF_FILTER},
+    {.theirs = "blk.#.shortconv.in_proj", .ours = LAYER "conv.in_proj"},
+    {.theirs = "blk.#.shortconv.out_proj", .ours = LAYER "conv.out_proj"},
+    {.theirs = "blk.#.ffn_gate", .ours = LAYER "feed_forward.w1"},
+    {.theirs = "blk.#.ffn_up", .ours = LAYER "feed_forward.w3"},
+    {.theirs = "blk.#.ffn_down", .ours = LAYER "feed_forward.w2"},
     LAST};
 
 static const struct weft_gguf_name gpt2_names[] = {
