@@ -166,7 +166,8 @@ struct row {
     bool is_computed; /* the weight is no constant */
 };
 
-/* Lanes of all widths with and without a rest, blocks of sums, more units than invocations, and dispatches that go on. */
+/* Lanes of all widths with and without a rest, blocks of sums, more units than invocations, dispatches that go on, and units of a step in many
+ * workgroups. */
 static const struct row rows[] = {
     {1, 1, 1, WEFT_CELL_TANH, false, false, false, false, WEFT_VALUES_UNIT, false},
     {1, 1, 1, WEFT_CELL_LSTM, true, true, false, false, WEFT_VALUES_UNIT, false},
@@ -187,6 +188,8 @@ static const struct row rows[] = {
     {2, 4099, 1, WEFT_CELL_GRU, true, false, true, true, WEFT_VALUES_UNIT, false},
     {1, 12, 1024, WEFT_CELL_LSTM, true, true, false, true, WEFT_VALUES_UNIT, false},
     {1, 3, 2048, WEFT_CELL_TANH, false, true, false, false, WEFT_VALUES_UNIT, false},
+    {2, 1, 77, WEFT_CELL_LSTM, true, true, false, false, WEFT_VALUES_UNIT, false},
+    {3, 4, 217, WEFT_CELL_GRU, true, true, true, true, WEFT_VALUES_UNIT, false},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {

@@ -7,6 +7,7 @@
 #include "kernels/conv/flat.h"
 #include "kernels/conv/planes.h"
 #include "lower/cut.h"
+#include "lower/divisor.h"
 #include "mixers/conv_lowering.h"
 
 /* Planes as the kernel reads them: each of stride_y · stride_x parts, of `rows` lines of `pitch` words. */
@@ -186,7 +187,8 @@ static void lower_windows(struct weft_lowering *lowering, const struct weft_conv
                  .pitch = (uint32_t)planes->pitch,
                  .first = (uint32_t)(first * w->counts[1]),
                  .columns = w->counts[1],
-                 .windows = (uint32_t)weft_windows_count(w)},
+                 .windows = (uint32_t)weft_windows_count(w),
+                 WEFT_INVERSE(pitch, (uint32_t)planes->pitch)},
         .constant = {.activation = (int32_t)c->activation,
                      .has_bias = c->bias != WEFT_NO_STORAGE,
                      .outputs = each,

@@ -159,15 +159,15 @@ static struct recurrence recurrence_of(struct weft_lowering *lowering,
  * Of an invocation's loops in a step, at most: the terms of a unit, some at once and in blocks, what is added to them, and the parts. Where
  * loops end, a workgroup goes through the units: vectors of lanes are for this library's processor device.
  */
-static double turns_of_step(const struct recurrence *r) {
-    const double units = (r->width - 1) / WEFT_RECURRENCE_CELL_LOCAL_X + 1.0;
+static double turns_of_step(const struct recurrence *r, uint32_t units_of_group) {
+    const double units = (units_of_group - 1) / WEFT_RECURRENCE_CELL_LOCAL_X + 1.0;
     const double products = r->params->cell == WEFT_CELL_GRU_RESET_FIRST ? 2.0 : 1.0;
     const double kept = (double)r->kept / WEFT_RECURRENCE_CELL_LOCAL_X;
     return products * units * (1.25 * r->width + 20.0) + kept + 3.0;
 }
 
-static void lower_steps(struct weft_lowering *lowering, const struct recurrence *r, uint32_t first,
-                        uint32_t steps) {
+static void lower_steps(struct weft_lowering *lowering, const struct recurrence *r, uint32_t units,
+                        uint32_t first, uint32_t steps) {
     struct weft_dispatch *dispatch =
         WEFT_LOWER_VARIANTS(lowering, &weft_recurrence_cell_variants, 1, recurrence_cell,
                             .bind = {.gates = r->gates,
@@ -176,11 +176,13 @@ static void lower_steps(struct weft_lowering *lowering, const struct recurrence 
                                      .state = r->state,
                                      .lengths = r->lengths,
                                      .result = r->result},
-                            .push = {.sequences = r->sequences,
+                            .push = {.groups = r->sequences * ((r->width - 1) / units + 1),
+                                     .sequences = r->sequences,
                                      .n = r->n,
                                      .width = r->width,
                                      .parts = r->parts,
                                      .kept = r->kept,
+                                     .units = units,
                                      .first = first,
                                      .steps = steps,
                                      .reverse = r->params->reverse},
@@ -193,7 +195,19 @@ static void lower_steps(struct weft_lowering *lowering, const struct recurrence 
     const double rows = (double)r->parts * r->width;
     dispatch->flops = 2.0 * tokens * rows * r->width;
     dispatch->bytes = 4.0 * (tokens * (rows + r->kept) + rows * r->width);
-    dispatch->turns = steps * turns_of_step(r);
+    dispatch->turns = steps * turns_of_step(r, units);
+}
+
+/*
+ * Units of a workgroup: all of them for as many steps as a dispatch may make, or some of them in one step. Then many read a weight at once,
+ * of which no core's cache may hold all, and the sequences of a batch read it together: worth a dispatch for each step.
+ */
+static uint32_t units_of_group(const struct recurrence *r) {
+    enum { SHARED_ELEMENTS = 1 << 17, SHARED_UNITS = 32, MOST_DISPATCHES = 4096 };
+    const bool needs_h_alone = r->params->cell != WEFT_CELL_GRU_RESET_FIRST;
+    const bool is_large = (uint64_t)r->parts * r->width * r->width >= SHARED_ELEMENTS;
+    const bool pays = r->n == 1 || (is_large && r->n <= MOST_DISPATCHES);
+    return needs_h_alone && pays && r->width > SHARED_UNITS ? SHARED_UNITS : r->width;
 }
 
 static weft_status recurrence_lower(struct weft_lowering *lowering, const struct weft_node *node) {
@@ -202,10 +216,12 @@ static weft_status recurrence_lower(struct weft_lowering *lowering, const struct
     if (!weft_lower_countable(lowering, tokens * r.parts * r.width, "elements")) {
         return weft_lower_status(lowering);
     }
+    const uint32_t units = units_of_group(&r);
     const uint32_t operations = 2 * r.parts * r.width * r.width; /* of a step */
-    const uint32_t at_once = weft_cut_sequence(lowering, operations, turns_of_step(&r));
+    const uint32_t at_once =
+        units < r.width ? 1 : weft_cut_sequence(lowering, operations, turns_of_step(&r, units));
     for (uint32_t first = 0; first < r.n; first += at_once) {
-        lower_steps(lowering, &r, first, r.n - first < at_once ? r.n - first : at_once);
+        lower_steps(lowering, &r, units, first, r.n - first < at_once ? r.n - first : at_once);
     }
     return weft_lower_status(lowering);
 }

@@ -9,6 +9,7 @@
 // Terms are added as products add them (matmul.glsl): in the order of a window's elements, zeros of the padding included, in
 // sums of 64.
 
+#include "divide.glsl"
 #include "finish.glsl"
 #include "index.glsl"
 #include "multiply_add.glsl"
@@ -43,6 +44,7 @@ layout(push_constant) uniform Push
     uint first;   // window of the result that the first place is
     uint columns; // of windows
     uint windows; // of a channel
+    WEFT_INVERSE(pitch)
 } push;
 
 const uint CHUNK = 64; // WEFT_CHUNK
@@ -77,26 +79,36 @@ void add_chunk(inout vec4 total[MOST_OUTPUTS], uint rows[MOST_OUTPUTS], uint x_p
     }
 }
 
-// Stores the sums of a quarter, whose first place is `begin`; places before `first` are another workgroup's.
-void store_quarter(vec4 total[MOST_OUTPUTS], uint j, uint begin, uint first, uint output0, uint channel)
+// What an invocation makes: some channels at the places from `begin` on, of which those before `first` are another workgroup's.
+struct Tile
 {
+    uint begin, first;
+    uint outputs; // that are there
+    uint channel; // of the result, the first
+    uint bias;
+};
+
+// Stores the sums of a quarter, of which the places of a row of windows lie side by side in the result.
+void store_quarter(vec4 total[MOST_OUTPUTS], uint j, Tile tile)
+{
+    uint begin = tile.begin + j * QUARTER;
     uint place = begin + gl_LocalInvocationID.x;
-    uint window = place;
-    bool is_window = place >= first && place < push.places;
-    if (DENSE == 0) {
-        uint row = begin / push.pitch;
-        uint column = begin % push.pitch;
-        if (column + QUARTER <= push.columns) {
-            window = row * push.columns + column + gl_LocalInvocationID.x;
-        } else {
-            window = place / push.pitch * push.columns + place % push.pitch;
-            is_window = is_window && place % push.pitch < push.columns;
-        }
-    }
+    float made[MOST_OUTPUTS];
     for (uint i = 0; i < OUTPUTS; i++) {
-        if (is_window && output0 + i < push.outputs) {
-            float bias_value = HAS_BIAS != 0 ? bias[channel % (push.groups * push.outputs) + i] : 0.0;
-            result[(channel + i) * push.windows + push.first + window] = weft_conv_finish(total[i][j], bias_value);
+        float bias_value = HAS_BIAS != 0 ? bias[tile.bias + min(i, tile.outputs - 1)] : 0.0;
+        made[i] = weft_conv_finish(total[i][j], bias_value);
+    }
+    uint last = DENSE != 0 ? 0 : WEFT_QUOTIENT(begin + QUARTER - 1, pitch);
+    for (uint row = DENSE != 0 ? 0 : WEFT_QUOTIENT(begin, pitch); row <= last; row++) {
+        uint from = max(tile.first, row * push.pitch);
+        uint end = DENSE != 0 ? push.places : min(push.places, row * push.pitch + push.columns);
+        uint at = push.first + begin - row * (push.pitch - push.columns);
+        if (place >= from && place < end) {
+            for (uint i = 0; i < OUTPUTS; i++) {
+                if (i < tile.outputs) {
+                    result[(tile.channel + i) * push.windows + at + gl_LocalInvocationID.x] = made[i];
+                }
+            }
         }
     }
 }
@@ -113,20 +125,25 @@ void main()
     if (pair >= push.pairs || output0 >= push.outputs) {
         return;
     }
+    Tile tile;
     // The last block begins earlier rather than read behind the planes, if there are that many places.
-    uint begin = push.places > COLUMNS ? min(first, push.places - COLUMNS) : 0;
+    tile.begin = push.places > COLUMNS ? min(first, push.places - COLUMNS) : 0;
+    tile.first = first;
+    tile.outputs = push.outputs - output0;
+    tile.channel = pair * push.outputs + output0;
+    tile.bias = pair % push.groups * push.outputs + output0;
 
     // Channels past the last one are that one again; their sums are not stored.
     uint rows[MOST_OUTPUTS];
     vec4 total[MOST_OUTPUTS];
     for (uint i = 0; i < MOST_OUTPUTS; i++) {
-        rows[i] = (pair % push.groups * push.outputs + min(output0 + i, push.outputs - 1)) * push.terms;
+        rows[i] = (tile.bias + min(i, tile.outputs - 1)) * push.terms;
         total[i] = vec4(0.0);
     }
     for (uint k = 0; k < push.terms; k += CHUNK) {
-        add_chunk(total, rows, pair * push.words + begin, k, min(CHUNK, push.terms - k));
+        add_chunk(total, rows, pair * push.words + tile.begin, k, min(CHUNK, push.terms - k));
     }
     for (uint j = 0; j < 4; j++) {
-        store_quarter(total, j, begin + j * QUARTER, first, output0, pair * push.outputs + output0);
+        store_quarter(total, j, tile);
     }
 }

@@ -2,9 +2,10 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// Recurrent cells (weft_cell) along the tokens: some steps of a sequence for each workgroup, which keeps h in shared memory. An
-// invocation has the units lane, lane + WIDE, …: a unit's sums are its own, so all forms add in the same order, within blocks of
-// 64 terms and then the blocks. What is before the first step is the state, or what an earlier dispatch wrote to the result.
+// Recurrent cells (weft_cell) along the tokens: some steps of a sequence for each workgroup, which keeps h in shared memory; or one
+// step, of which a workgroup makes some units. An invocation has the units lane, lane + WIDE, … of these: a unit's sums are its own,
+// so all forms add in the same order, within blocks of 64 terms and then the blocks. What is before the first step is the state, or
+// what an earlier dispatch wrote to the result.
 // form cell
 // form cell_lanes WEFT_LANES
 
@@ -43,12 +44,14 @@ layout(std430, binding = 5) buffer Result { float result[]; };
 
 layout(push_constant) uniform Push
 {
-    uint sequences;
+    uint groups;
     uint groups_x;
+    uint sequences; // of which those that share units lie side by side, so that they read a weight together
     uint n;
     uint width; // units
     uint parts; // of the gates: 1, 3 or 4
     uint kept;  // floats that a token has in the state and the result
+    uint units; // of a workgroup, a multiple of WIDE: fewer than width in one step alone, and of cells that need h alone
     uint first; // step
     uint steps;
     uint reverse;
@@ -60,8 +63,9 @@ shared float hidden[2 * MOST];
 struct Step
 {
     uint sequence, tokens;
-    uint index; // from the first token that is read
-    uint now;   // where h begins
+    uint index;     // from the first token that is read
+    uint now;       // where h begins
+    uint from, end; // units of the workgroup
 };
 
 uint row_of(Step s, uint index)
@@ -225,18 +229,18 @@ void make(Step s, uint unit)
 
 // The units of a lane. Lanes that all have one need no mask.
 #ifdef WEFT_LANES
-#define EACH_UNIT(unit, statement)                                                                 \
-    for (uint first = 0; first < push.width; first += WIDE) {                                      \
+#define EACH_UNIT(unit, from, end, statement)                                                      \
+    for (uint first = from; first < end; first += WIDE) {                                          \
         uint unit = first + gl_LocalInvocationIndex;                                               \
-        if (first + WIDE <= push.width) {                                                          \
+        if (first + WIDE <= end) {                                                                 \
             statement;                                                                             \
-        } else if (unit < push.width) {                                                            \
+        } else if (unit < end) {                                                                   \
             statement;                                                                             \
         }                                                                                          \
     }
 #else
-#define EACH_UNIT(unit, statement)                                                                 \
-    for (uint unit = gl_LocalInvocationIndex; unit < push.width; unit += WIDE) {                   \
+#define EACH_UNIT(unit, from, end, statement)                                                      \
+    for (uint unit = from + gl_LocalInvocationIndex; unit < end; unit += WIDE) {                   \
         statement;                                                                                 \
     }
 #endif
@@ -245,13 +249,13 @@ void make_step(Step s)
 {
     if (CELL == WEFT_CELL_GRU_RESET_FIRST) {
         if (s.index < s.tokens) {
-            EACH_UNIT(unit, reset(s, unit))
+            EACH_UNIT(unit, s.from, s.end, reset(s, unit))
         }
         barrier();
     }
     if (s.index < s.tokens) {
-        EACH_UNIT(unit, make(s, unit))
-    } else {
+        EACH_UNIT(unit, s.from, s.end, make(s, unit))
+    } else if (s.from == 0) {
         uint at = (s.sequence * push.n + s.index) * push.kept;
         for (uint c = gl_LocalInvocationIndex; c < push.kept; c += WIDE) {
             result[at + c] = 0.0;
@@ -263,15 +267,18 @@ void make_step(Step s)
 void main()
 {
     Step s;
-    s.sequence = weft_group_index(push.groups_x);
-    if (s.sequence >= push.sequences) {
+    uint group = weft_group_index(push.groups_x);
+    if (group >= push.groups) {
         return; // the whole group: no barrier is missed
     }
+    s.sequence = group % push.sequences;
+    s.from = group / push.sequences * push.units;
+    s.end = min(s.from + push.units, push.width);
     s.tokens = HAS_LENGTHS != 0 ? min(uint(lengths[s.sequence]), push.n) : push.n;
     s.index = push.first;
     s.now = 0;
     if (s.index < s.tokens) {
-        EACH_UNIT(unit, hidden[unit] = before(s, unit))
+        EACH_UNIT(unit, 0, push.width, hidden[unit] = before(s, unit))
     }
     barrier();
     for (uint k = 0; k < push.steps; k++) {
