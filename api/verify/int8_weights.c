@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "verify/bytes.h"
 #include "verify/paired.h"
 
 enum work { PRODUCT, LINEAR, EMBEDDING, TIED };
@@ -38,6 +39,10 @@ static const struct row {
     {BYTES("int8-pairs", 7, 11, 129)},
     {BYTES("int8-pairs", 67, 131, 64)},
     {BYTES("int8-pairs", 5, 64, 4099)},
+    {BYTES("int8-rows-1", 1, 1, 1)},
+    {BYTES("int8-rows-1", 2, 131, 129)},
+    {BYTES("int8-rows-2", 3, 64, 4099)},
+    {BYTES("int8-rows-4", 7, 11, 129)},
     {BYTES("int8-tiled", 1, 1, 1)},
     {BYTES("int8-tiled", 7, 11, 129)},
     {BYTES("int8-tiled", 97, 131, 64)},
@@ -103,62 +108,6 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
              row->m, row->n, row->k, WEFT_CASE_PART(row->batch > 0, ",batch=%u", row->batch));
 }
 
-/* ---- numbers as bytes, as the page says ---- */
-
-struct scaling {
-    float scale, inverse;
-};
-
-/* Scaling of `count` numbers that are `step` apart. */
-static struct scaling scaling_of(const float *x, uint32_t count, size_t step) {
-    float largest = 0.0F;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!isfinite(x[i * step])) {
-            return (struct scaling){.scale = NAN};
-        }
-        largest = fmaxf(largest, fabsf(x[i * step]));
-    }
-    return largest < 0x1p-119F
-               ? (struct scaling){0}
-               : (struct scaling){.scale = largest / 127.0F, .inverse = 127.0F / largest};
-}
-
-/* Steps of a row of the other factor: its bytes count from its lowest number, or 0, to its highest, or 0. */
-struct steps {
-    float scale, inverse;
-    double zero; /* the step that stands for 0, from 0 to 255 */
-};
-
-static struct steps steps_of(const float *x, uint32_t count) {
-    float high = 0.0F, low = 0.0F;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!isfinite(x[i])) {
-            return (struct steps){.scale = NAN};
-        }
-        high = fmaxf(high, fabsf(x[i]) < FLT_MIN ? 0.0F : x[i]);
-        low = fminf(low, fabsf(x[i]) < FLT_MIN ? 0.0F : x[i]);
-    }
-    const float half = high * 0.5F - low * 0.5F;
-    if (half < 0x1p-119F) {
-        return (struct steps){0};
-    }
-    const float inverse = 127.5F / half;
-    const float zero = -low * inverse;
-    return (struct steps){half / 127.5F, inverse, nearbyint((double)zero)};
-}
-
-/* How many steps an element is away from 0. */
-static double step_of(float x, struct steps steps) {
-    const float scaled = (fabsf(x) < FLT_MIN ? 0.0F : x) * steps.inverse;
-    const double step = nearbyint((double)scaled) + steps.zero;
-    return isnan(steps.scale) ? 0.0 : fmin(fmax(step, 0.0), 255.0) - steps.zero;
-}
-
-static double byte_of(float x, struct scaling scaling) {
-    const float scaled = x * scaling.inverse;
-    return isfinite(scaling.scale) && fabsf(x) >= FLT_MIN ? nearbyint((double)scaled) : 0.0;
-}
-
 /* A matrix as bytes: b, whose columns have scales, as [k, n]. */
 struct bytes {
     weft_array array;
@@ -201,10 +150,10 @@ static struct bytes make_bytes(weft_case *c, const struct row *row) {
     for (uint32_t j = 0; j < n; j++) {
         const size_t first = columns ? j : (size_t)j * k;
         const size_t step = columns ? n : 1;
-        const struct scaling scaling = scaling_of(x + first, k, step);
+        const struct weft_ref_scaling scaling = weft_ref_scaling_of(x + first, k, step);
         scale[j] = scaling.scale;
         for (uint32_t i = 0; i < k; i++) {
-            const double q = byte_of(x[first + i * step], scaling);
+            const double q = weft_ref_byte_of(x[first + i * step], scaling);
             byte[(size_t)i * n + j] = q;
             data[first + i * step] = (int8_t)q;
             value[first + i * step] = q * (double)scaling.scale;
@@ -225,11 +174,11 @@ static void expect_row(double *out, const double *a, size_t step, const struct r
         line[i] = (float)a[i * step];
     }
     const bool bytes = row->stored == WEFT_STORED_I8;
-    const struct steps steps = steps_of(line, row->k);
+    const struct weft_ref_steps steps = weft_ref_steps_of(line, row->k);
     for (uint32_t j = 0; j < row->n; j++) {
         double sum = 0.0;
         for (uint32_t i = 0; i < row->k; i++) {
-            sum += (bytes ? step_of(line[i], steps) : (double)line[i]) *
+            sum += (bytes ? weft_ref_step_of(line[i], steps) : (double)line[i]) *
                    b->byte[(size_t)i * row->n + j];
         }
         out[j] = sum * (double)b->scale[j] * (bytes ? (double)steps.scale : 1.0);

@@ -9,8 +9,11 @@
 #include "core/try.h"
 #include "kernels/recurrence/cell.h"
 #include "kernels/recurrence/cell_lanes.h"
+#include "kernels/recurrence/gates.h"
 #include "lower/cut.h"
+#include "lower/divisor.h"
 #include "ops/mask.h"
+#include "ops/matmul.h"
 #include "ops/row.h"
 
 static_assert(WEFT_RECURRENCE_CELL_WIDTH == WEFT_MAX_RECURRENT_WIDTH, "shaders/recurrence");
@@ -80,7 +83,7 @@ struct recurrence {
     const struct weft_recurrence_node *params;
     uint32_t sequences, n, width, parts, kept;
     uint32_t gates, weight, bias, state, lengths, result; /* storages */
-    bool in_tiles;                                        /* the weight */
+    enum { PLAIN, IN_TILES, BYTES } form;                 /* of the weight */
 };
 
 /* ---- a constant weight in tiles: shaders/recurrence ---- */
@@ -130,29 +133,43 @@ static uint32_t lower_tiles(struct weft_lowering *lowering, uint32_t value, uint
     return weft_lower_table(lowering, key, bytes_of_tiles(&tiles), fill_tiles, &tiles);
 }
 
+/* Of all but the cell that resets h first, whose second product waits for the first: there bytes are numbers. */
+static bool makes_bytes(const struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_recurrence_node *params = (const void *)node->params.bytes;
+    return params->cell != WEFT_CELL_GRU_RESET_FIRST &&
+           weft_lower_makes_bytes(lowering->graph, node->input[WEIGHT], false);
+}
+
+static uint32_t lower_weight(struct weft_lowering *lowering, const struct recurrence *r,
+                             uint32_t value) {
+    return r->form == BYTES      ? weft_lower_int8_weight(lowering, value, WEFT_LAYOUT_FOURS)
+           : r->form == IN_TILES ? lower_tiles(lowering, value, r->parts)
+                                 : weft_lower_value(lowering, value);
+}
+
 static struct recurrence recurrence_of(struct weft_lowering *lowering,
                                        const struct weft_node *node) {
     const struct weft_recurrence_node *params = (const void *)node->params.bytes;
     const weft_shape gates = *weft_node_shape(lowering->graph, node, GATES);
     const uint32_t width = weft_node_shape(lowering->graph, node, WEIGHT)->dim[1];
-    const uint32_t parts = parts_of[params->cell];
     const bool is_constant =
         lowering->graph->values[node->input[WEIGHT]].source == WEFT_VALUE_WEIGHT;
-    return (struct recurrence){.params = params,
-                               .sequences = gates.dim[0],
-                               .n = gates.dim[1],
-                               .width = width,
-                               .parts = parts,
-                               .kept = params->cell == WEFT_CELL_LSTM ? 2 * width : width,
-                               .gates = weft_lower_value(lowering, node->input[GATES]),
-                               .weight = is_constant
-                                             ? lower_tiles(lowering, node->input[WEIGHT], parts)
-                                             : weft_lower_value(lowering, node->input[WEIGHT]),
-                               .bias = weft_lower_optional(lowering, node->input[BIAS]),
-                               .state = weft_lower_optional(lowering, node->input[STATE]),
-                               .lengths = weft_lower_lengths(lowering, node, LENGTHS),
-                               .result = weft_lower_value(lowering, node->output),
-                               .in_tiles = is_constant};
+    struct recurrence r = {.params = params,
+                           .sequences = gates.dim[0],
+                           .n = gates.dim[1],
+                           .width = width,
+                           .parts = parts_of[params->cell],
+                           .kept = params->cell == WEFT_CELL_LSTM ? 2 * width : width,
+                           .gates = weft_lower_value(lowering, node->input[GATES]),
+                           .bias = weft_lower_optional(lowering, node->input[BIAS]),
+                           .state = weft_lower_optional(lowering, node->input[STATE]),
+                           .lengths = weft_lower_lengths(lowering, node, LENGTHS),
+                           .result = weft_lower_value(lowering, node->output),
+                           .form = makes_bytes(lowering, node) ? BYTES
+                                   : is_constant               ? IN_TILES
+                                                               : PLAIN};
+    r.weight = lower_weight(lowering, &r, node->input[WEIGHT]);
+    return r;
 }
 
 /*
@@ -190,7 +207,7 @@ static void lower_steps(struct weft_lowering *lowering, const struct recurrence 
                                          .has_bias = r->bias != WEFT_NO_STORAGE,
                                          .has_state = r->state != WEFT_NO_STORAGE,
                                          .has_lengths = r->lengths != WEFT_NO_STORAGE,
-                                         .in_tiles = r->in_tiles});
+                                         .in_tiles = r->form == IN_TILES});
     const double tokens = (double)r->sequences * steps;
     const double rows = (double)r->parts * r->width;
     dispatch->flops = 2.0 * tokens * rows * r->width;
@@ -210,10 +227,72 @@ static uint32_t units_of_group(const struct recurrence *r) {
     return needs_h_alone && pays && r->width > SHARED_UNITS ? SHARED_UNITS : r->width;
 }
 
+/* ---- a weight of bytes ---- */
+
+/* The cells of a step, or what is before the first. */
+static void lower_gates(struct weft_lowering *lowering, const struct recurrence *r,
+                        uint32_t products, uint32_t hidden, uint32_t index, bool begins) {
+    const uint32_t count = r->sequences * r->width;
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, recurrence_gates, weft_grid_of_items(count),
+                   .bind = {.gates = r->gates,
+                            .products = products,
+                            .state = r->state,
+                            .lengths = r->lengths,
+                            .hidden = hidden,
+                            .result = r->result},
+                   .push = {.count = count,
+                            .n = r->n,
+                            .width = r->width,
+                            .parts = r->parts,
+                            .kept = r->kept,
+                            .index = index,
+                            .reverse = r->params->reverse,
+                            WEFT_INVERSE(width, r->width)},
+                   .constant = {.cell = r->params->cell,
+                                .has_state = r->state != WEFT_NO_STORAGE,
+                                .has_lengths = r->lengths != WEFT_NO_STORAGE,
+                                .begins = begins});
+    dispatch->flops = 20.0 * r->parts * count;
+    dispatch->bytes = 4.0 * count * (2.0 * r->parts + 2.0);
+}
+
+/* Of each step a = W h as a product of bytes by bytes, for all sequences at once, and then the cells. */
+static void lower_products(struct weft_lowering *lowering, const struct recurrence *r) {
+    const struct weft_product product = {
+        .a = {.row = r->width, .column = 1},
+        .b = {.storage = r->weight},
+        .c = {.row = r->parts * r->width,
+              .column = 1,
+              .storage = weft_lower_scratch(lowering, (uint64_t)r->sequences * r->parts * r->width *
+                                                          sizeof(float))},
+        .m = r->sequences,
+        .n = r->parts * r->width,
+        .k = r->width,
+        .batches = 1,
+        .inner_count = 1,
+        .alpha = 1.0F,
+        .bias = r->bias,
+        .residual = WEFT_NO_STORAGE};
+    const uint32_t hidden =
+        weft_lower_scratch(lowering, (uint64_t)r->sequences * r->width * sizeof(float));
+    const uint32_t bytes = weft_lower_scratch(lowering, weft_row_bytes_size(&product));
+    lower_gates(lowering, r, product.c.storage, hidden, 0, true);
+    for (uint32_t step = 0; step < r->n; step++) {
+        weft_lower_row_bytes(lowering, &product, hidden, bytes);
+        weft_lower_product_of_bytes(lowering, &product, bytes);
+        lower_gates(lowering, r, product.c.storage, hidden, step, false);
+    }
+}
+
 static weft_status recurrence_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct recurrence r = recurrence_of(lowering, node);
     const double tokens = (double)r.sequences * r.n;
     if (!weft_lower_countable(lowering, tokens * r.parts * r.width, "elements")) {
+        return weft_lower_status(lowering);
+    }
+    if (r.form == BYTES) {
+        lower_products(lowering, &r);
         return weft_lower_status(lowering);
     }
     const uint32_t units = units_of_group(&r);

@@ -36,6 +36,14 @@ struct weft_product {
 void weft_lower_int8_product(struct weft_lowering *lowering, const struct weft_product *p,
                              uint32_t a);
 
+/** The two halves of that: the rows of a storage as bytes (a word for each four elements of a row, and for each row its scale, the byte that stands
+ * for 0, and the sum of its bytes) in another of so many bytes, and the product of these. */
+uint64_t weft_row_bytes_size(const struct weft_product *p);
+void weft_lower_row_bytes(struct weft_lowering *lowering, const struct weft_product *p, uint32_t x,
+                          uint32_t result);
+void weft_lower_product_of_bytes(struct weft_lowering *lowering, const struct weft_product *p,
+                                 uint32_t bytes);
+
 /** Appends the dispatch that copies b of each batch to panels of so many columns, a multiple of 16, for processors; steps from the lengths
  * (or WEFT_NO_STORAGE) on are zeros there. The storage, or WEFT_NO_STORAGE where they are too many. */
 uint32_t weft_lower_panels(struct weft_lowering *lowering, const struct weft_product *product,

@@ -4,16 +4,17 @@
 #include "kernels/matmul/int8_pairs.h"
 #include "kernels/matmul/int8_panels.h"
 #include "kernels/matmul/int8_quantize.h"
+#include "kernels/matmul/int8_rows.h"
 #include "kernels/matmul/int8_tiled.h"
 #include "ops/matmul.h"
 
-static_assert(sizeof(struct weft_matmul_int8_panels_args) ==
-                      sizeof(struct weft_matmul_int8_tiled_args) &&
-                  sizeof(struct weft_matmul_int8_panels_args) ==
-                      sizeof(struct weft_matmul_int8_cooperative_args) &&
-                  sizeof(struct weft_matmul_int8_panels_args) ==
-                      sizeof(struct weft_matmul_int8_pairs_args),
-              "the kernels of products of bytes have one interface");
+static_assert(
+    sizeof(struct weft_matmul_int8_panels_args) == sizeof(struct weft_matmul_int8_tiled_args) &&
+        sizeof(struct weft_matmul_int8_panels_args) ==
+            sizeof(struct weft_matmul_int8_cooperative_args) &&
+        sizeof(struct weft_matmul_int8_panels_args) == sizeof(struct weft_matmul_int8_pairs_args) &&
+        sizeof(struct weft_matmul_int8_panels_args) == sizeof(struct weft_matmul_int8_rows_args),
+    "the kernels of products of bytes have one interface");
 
 static struct weft_grid grid_of(const struct weft_matmul_int8_panels_args *args, uint32_t rows,
                                 uint32_t columns) {
@@ -39,6 +40,24 @@ static struct weft_grid pairs_grid(const struct weft_variant *variant, const voi
     return weft_grid_of((pairs->push.m - 1) / rows + 1,
                         (pairs->push.n - 1) / WEFT_PANEL_COLUMNS + 1, 1);
 }
+
+static struct weft_grid rows_grid(const struct weft_variant *variant, const void *args,
+                                  uint32_t batches) {
+    (void)batches;
+    return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_INT8_ROWS_AT_TILE_ROWS),
+                   WEFT_PANEL_COLUMNS);
+}
+
+/* At most two workgroups read each panel. */
+static bool are_few(const struct weft_variant *variant, const void *args) {
+    const struct weft_matmul_int8_rows_args *rows = args;
+    return rows->push.m <= 2 * weft_variant_tile(variant, WEFT_MATMUL_INT8_ROWS_AT_TILE_ROWS);
+}
+
+#define ROWS(rows)                                                                                 \
+    .shader = &weft_shader_matmul_int8_rows,                                                       \
+    .tiles = {[WEFT_MATMUL_INT8_ROWS_AT_TILE_ROWS] = (rows)}, .grid = rows_grid, .suits = are_few, \
+    .cost = {.software = 3.0F, .hardware = 3.0F, .processor = 0.5F}
 
 static struct weft_grid tiled_grid(const struct weft_variant *variant, const void *args,
                                    uint32_t batches) {
@@ -86,6 +105,7 @@ WEFT_VARIANTS(
      .grid = pairs_grid,
      .needs = {.most_subgroup = 8, .invocations = 256, .shared_memory = 28 << 10},
      .cost = {.hardware = 3.0F}},
+    {.name = "int8-rows-1", ROWS(1)}, {.name = "int8-rows-4", ROWS(4)},
     {.name = "int8-tiled",
      .shader = &weft_shader_matmul_int8_tiled,
      .grid = tiled_grid,
@@ -108,21 +128,21 @@ static uint32_t words_of(uint32_t k) {
     return (k - 1) / 4 + 1;
 }
 
-/* A word for each four elements of a row, and for each row its scale, the byte that stands for 0, and the sum of its bytes. */
-static uint32_t make_bytes(struct weft_lowering *lowering, const struct weft_product *p,
-                           uint32_t a) {
+uint64_t weft_row_bytes_size(const struct weft_product *p) {
+    return ((uint64_t)words_of(p->k) + 3) * p->m * p->batches * 4;
+}
+
+void weft_lower_row_bytes(struct weft_lowering *lowering, const struct weft_product *p, uint32_t x,
+                          uint32_t result) {
     const uint32_t rows = p->m * p->batches;
-    const uint32_t words = words_of(p->k);
     const bool fours =
         p->a.column == 1 && p->k % 4 == 0 && p->a.row % 4 == 0 && p->a.outer % 4 == 0;
-    const uint32_t x = weft_lower_value(lowering, a);
-    const uint32_t result = weft_lower_scratch(lowering, ((uint64_t)words + 3) * rows * 4);
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, matmul_int8_quantize, weft_grid_of_groups(rows),
                    .bind = {.x = x, .result = result},
                    .push = {.rows = rows,
                             .k = p->k,
-                            .words = words,
+                            .words = words_of(p->k),
                             .matrix_rows = p->m,
                             .x_matrix = p->a.outer,
                             .x_row = p->a.row,
@@ -130,7 +150,6 @@ static uint32_t make_bytes(struct weft_lowering *lowering, const struct weft_pro
                    .constant = {.vector_x = fours});
     dispatch->flops = 3.0 * rows * p->k;
     dispatch->bytes = 5.0 * rows * p->k;
-    return result;
 }
 
 /* Rows that are there already are read again, unless runs change the value. */
@@ -146,14 +165,20 @@ static uint32_t find_bytes(struct weft_lowering *lowering, const struct weft_pro
         last->k == wanted.k && last->transposed == wanted.transposed) {
         return last->storage;
     }
-    wanted.storage = make_bytes(lowering, p, a);
+    const uint32_t x = weft_lower_value(lowering, a);
+    wanted.storage = weft_lower_scratch(lowering, weft_row_bytes_size(p));
+    weft_lower_row_bytes(lowering, p, x, wanted.storage);
     lowering->row_bytes = wanted;
     return wanted.storage;
 }
 
 void weft_lower_int8_product(struct weft_lowering *lowering, const struct weft_product *p,
                              uint32_t a) {
-    const uint32_t bytes = find_bytes(lowering, p, a);
+    weft_lower_product_of_bytes(lowering, p, find_bytes(lowering, p, a));
+}
+
+void weft_lower_product_of_bytes(struct weft_lowering *lowering, const struct weft_product *p,
+                                 uint32_t bytes) {
     struct weft_dispatch *dispatch =
         WEFT_LOWER_VARIANTS(lowering, &weft_int8_product_variants, 1, matmul_int8_panels,
                             .bind = {.a = bytes,

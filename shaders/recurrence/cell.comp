@@ -9,9 +9,8 @@
 // form cell
 // form cell_lanes WEFT_LANES
 
-#include "activation.glsl"
 #include "index.glsl"
-#include "multiply_add.glsl"
+#include "recurrent_cell.glsl"
 
 #ifdef WEFT_LANES
 layout(constant_id = 17) const uint TILE_LANES = 8; // 4, 8 or 16: those of a vector
@@ -163,25 +162,14 @@ vec4 inputs(Step s, uint unit, uint part, uint end)
 float make_lstm(Step s, uint unit, uint at)
 {
     float c = before(s, push.width + unit);
-    vec4 x = inputs(s, unit, 0, 4) + recurrent(unit, s.now, 0, 4);
-    float written = weft_sigmoid(x.x) * weft_tanh(x.z);
-    c = weft_flush(weft_multiply_add(weft_sigmoid(x.y), c, written));
-    result[at + push.width] = c;
-    return weft_sigmoid(x.w) * weft_tanh(c);
-}
-
-// n and h, mixed by z.
-float mixed(float z, float n, float h)
-{
-    return weft_multiply_add(z, h, (1.0 - z) * n);
+    vec2 made = weft_lstm_cell(inputs(s, unit, 0, 4), recurrent(unit, s.now, 0, 4), c);
+    result[at + push.width] = made.y;
+    return made.x;
 }
 
 float make_gru(Step s, uint unit)
 {
-    vec4 x = inputs(s, unit, 0, 3);
-    vec4 a = recurrent(unit, s.now, 0, 3);
-    float n = weft_tanh(weft_multiply_add(weft_sigmoid(x.x + a.x), a.z, x.z));
-    return mixed(weft_sigmoid(x.y + a.y), n, hidden[s.now + unit]);
+    return weft_gru_cell(inputs(s, unit, 0, 3), recurrent(unit, s.now, 0, 3), hidden[s.now + unit]);
 }
 
 // r · h, and z, which waits in the result.
@@ -195,18 +183,14 @@ void reset(Step s, uint unit)
 float make_reset_gru(Step s, uint unit, uint at)
 {
     vec4 x = inputs(s, unit, 2, 3) + recurrent(unit, MOST, 2, 3);
-    return mixed(result[at], weft_tanh(x.z), hidden[s.now + unit]);
+    return weft_gru_mixed(result[at], weft_tanh(x.z), hidden[s.now + unit]);
 }
 
 float make_simple(Step s, uint unit)
 {
     vec4 x = inputs(s, unit, 0, 1) + recurrent(unit, s.now, 0, 1);
-    return CELL == WEFT_CELL_RELU ? weft_relu(x.x) : weft_tanh(x.x);
+    return weft_simple_cell(CELL, x.x);
 }
-
-#if WEFT_CELL_COUNT != 5
-#error "a weft_cell has no case here"
-#endif
 
 void make(Step s, uint unit)
 {
@@ -221,7 +205,6 @@ void make(Step s, uint unit)
     } else {
         h = make_simple(s, unit);
     }
-    h = weft_flush(h);
     result[at] = h;
     // Others still read h, but where they read r · h.
     hidden[CELL == WEFT_CELL_GRU_RESET_FIRST ? unit : MOST - s.now + unit] = h;

@@ -185,7 +185,7 @@ def draw(session, file, sizes, seed):
 
 
 def without_rounded_states(path):
-    """The file with usual LSTMs for those of int8, which round each state to bytes: Weft takes their weights alone so."""
+    """The file with usual LSTMs for those of int8, which round each state to bytes; None where it has none."""
     model = onnx.load(path)
     arrays = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
     for node in model.graph.node:
@@ -199,4 +199,5 @@ def without_rounded_states(path):
             model.graph.initializer.append(numpy_helper.from_array(widened.astype(np.float32), node.input[at]))
         node.op_type, node.domain = "LSTM", ""
         del node.input[8:]
-    return model.SerializeToString()
+    widened = any(name.endswith(".widened") for node in model.graph.node for name in node.input)
+    return model.SerializeToString() if widened else None

@@ -73,20 +73,24 @@ def relative_l2(found, expected):
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.removesuffix(".onnx").replace("/", "-"))
 def test_beside_onnxruntime(device, paths, programs, hashes, file):
     path = onnx_files.find(paths, file.name)
-    session = session_of(onnx_files.without_rounded_states(path))
+    widened = onnx_files.without_rounded_states(path)
+    session, rounding = session_of(widened or path), session_of(path) if widened else None
     names = [one.name for one in session.get_outputs()]
     with weft.from_onnx(path, device, **file.arguments) as program:
         for seed, sizes in enumerate(file.sizes):
             given = onnx_files.draw(session, file, sizes, seed)
-            own = {name: array for name, array in given.items() if name in program.inputs}
-            found = program.run(own)
-            for name, expected in zip(names, session.run(None, given)):
-                assert relative_l2(found[name], expected) <= file.tolerance, (name, sizes)
+            taken = {name: array for name, array in given.items() if name in program.inputs}
+            found = program.run(taken)
+            rounded = rounding.run(None, given) if rounding else names
+            for name, expected, own in zip(names, session.run(None, given), rounded):
+                # Where states are rounded to bytes, ONNX Runtime is as far from the network whose states are not.
+                distance = 1.25 * relative_l2(own, expected) if rounding else 0
+                assert relative_l2(found[name], expected) <= max(file.tolerance, distance), (name, sizes)
             if seed == 0:
                 folder = programs / file.name.removesuffix(".onnx").replace("/", "-")
                 folder.mkdir()
                 weft.save(program, folder / "program")
-                np.savez(folder / "inputs.npz", **own)
+                np.savez(folder / "inputs.npz", **taken)
                 hashes[folder.name] = digest(found)
 
 

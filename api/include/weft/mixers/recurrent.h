@@ -43,7 +43,8 @@ typedef struct weft_recurrence_params {
 /**
  * Recurrence along the tokens. gates f32 [B, n, gates·d] are the products of all inputs with the input weights, with their
  * bias (weft_graph_linear): 1 part of d channels for simple cells, 3 for GRUs, 4 for LSTM. weight W f32 [gates·d, d] has the
- * recurrent weights in the same order. out f32 [B, n, d] has the hidden states, of LSTM [B, n, 2d]: h and behind it c of each
+ * recurrent weights in the same order; of WEFT_STORED_I8 it is multiplied by the bytes of h, as in products, but for
+ * WEFT_CELL_GRU_RESET_FIRST, where bytes are the numbers that they stand for. out f32 [B, n, d] has the hidden states, of LSTM [B, n, 2d]: h and behind it c of each
  * token. Tokens behind a sequence's length are zeros.
  *
  * A text in pieces gives the bits of the whole one: the last token of a piece (weft_graph_gather_last; the first with

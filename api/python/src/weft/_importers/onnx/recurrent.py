@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from .refused import Refused
 _ORDER = {"lstm": (0, 2, 3, 1), "gru": (1, 0, 2), "gru_reset_first": (1, 0, 2)}
 """Where ONNX has the parts of the gates: [i, o, f, c] and [z, r, h]."""
 
+_MOST_OF_A_BYTE = 127
 _USUAL = {"LSTM": ("sigmoid", "tanh", "tanh"), "GRU": ("sigmoid", "tanh"), "RNN": ("tanh",)}
 _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 
@@ -26,30 +27,40 @@ def _layer(r: Reader, x: Any, w: Any, weight: Any, bias: Any = None, lengths: An
            initial_c: Any = None, peepholes: Any = None) -> list[Value | None]:
     if peepholes is not None and not recurrent.is_zero(r.value(peepholes)):
         raise Refused("it has peepholes (its input P)")
-    return layer(r, r.value(x), [r.value(w), r.value(weight)], bias, lengths, [initial_h, initial_c])
+    weights = [r.value(w), r.value(weight)]
+
+    def weights_of(at: int, cell: str) -> list[Value]:
+        return [_ordered(r.build, r.build.select(one, 0, at), cell) for one in weights]
+
+    return layer(r, r.value(x), weights_of, bias, lengths, [initial_h, initial_c])
 
 
 @row("com.microsoft.DynamicQuantizeLSTM")
 def _quantized(r: Reader, x: Any, w: Any, weight: Any, bias: Any, lengths: Any, initial_h: Any, initial_c: Any, peepholes: Any,
                *scales: Any) -> list[Value | None]:
-    """ONNX Runtime's LSTM of int8 weights. Its inputs are not rounded here, as ONNX Runtime does: the result is nearer to that
-    of the network before its weights were."""
+    """ONNX Runtime's LSTM of int8 weights. The rows of x and h become bytes, each row with a scale and a zero point of its own:
+    ONNX Runtime has one for all rows that it multiplies at once, which depends on how it divides its work."""
     if peepholes is not None and not recurrent.is_zero(r.value(peepholes)):
         raise Refused("it has peepholes (its input P)")
-    weights = [_widened(r, 1 + at, one, 8 + 2 * at, scales[2 * at:][:2]) for at, one in enumerate((w, weight))]
-    return layer(r, r.value(x), weights, bias, lengths, [initial_h, initial_c])
+    parts = [(r.numbers(1 + at, one), *(r.numbers(8 + 2 * at + k, scales[2 * at + k]) for k in range(2)))
+             for at, one in enumerate((w, weight))]
+    return layer(r, r.value(x), lambda at, cell: [_of_bytes(r.build, *(one[at] for one in part), cell) for part in parts],
+                 bias, lengths, [initial_h, initial_c])
 
 
-def _widened(r: Reader, index: int, given: Any, scale_index: int, scales: Sequence[Any]) -> Value:
-    """Weights [directions, rows, …] of bytes [directions, …, rows] with a scale and a zero point for all or for each row."""
-    array = r.numbers(index, given).astype(np.float64)
-    scale, zero = (r.numbers(scale_index + at, one).astype(np.float64) for at, one in enumerate(scales))
-    scale, zero = (one.reshape(len(array), 1, -1) for one in (scale, zero))
-    return r.build.constant(((array - zero) * scale).swapaxes(1, 2), "f32")
+def _of_bytes(b: Builder, array: np.ndarray[Any, Any], scale: np.ndarray[Any, Any], zero: np.ndarray[Any, Any],
+              cell: str) -> Value:
+    """The weight of a direction, of bytes [columns, rows] with a scale and a zero point for all or for each row."""
+    steps = _in_order((array.astype(np.int64) - zero.astype(np.int64)).T, cell)
+    scales = _in_order(np.broadcast_to(scale, array.shape[1:]), cell)
+    if np.abs(steps).max(initial=0) <= _MOST_OF_A_BYTE and (scales >= np.finfo(np.float32).tiny).all():
+        return b.program.constant_of_bytes(steps, scales)
+    return b.constant(steps * scales.astype(np.float64)[:, None], "f32")
 
 
-def layer(r: Reader, x: Value, weights: Sequence[Value], bias: Any, lengths: Any, initial: Sequence[Any]) -> list[Value | None]:
-    """What a layer gives, of weights [directions, …] as ONNX has them."""
+def layer(r: Reader, x: Value, weights_of: Callable[[int, str], Sequence[Value]], bias: Any, lengths: Any,
+          initial: Sequence[Any]) -> list[Value | None]:
+    """What a layer gives, of the weights of a direction by its number and cell, with parts as programs have them."""
     b, directions = r.build, _DIRECTIONS.get(r.attribute("direction", "forward"))
     cells = _cells(r, 0 if directions is None else len(directions))
     if directions is None:
@@ -61,7 +72,7 @@ def layer(r: Reader, x: Value, weights: Sequence[Value], bias: Any, lengths: Any
     states = [_state(r, one, batch_first) for one in initial[:count]]
     hidden, last = [], []
     for at, reverse in enumerate(directions):
-        own = _direction(b, cells[at], at, weights, None if bias is None else r.value(bias))
+        own = _direction(b, cells[at], at, weights_of(at, cells[at]), None if bias is None else r.value(bias))
         own.state = [None if one is None else b.select(one, 0, at) for one in states]
         own.reverse = reverse
         found, ends = recurrent.run(b, y, own, counts)
@@ -122,7 +133,7 @@ def _state(r: Reader, given: Any, batch_first: bool) -> Value | None:
 
 
 def _direction(b: Builder, cell: str, at: int, weights: Sequence[Value], bias: Value | None) -> recurrent.Direction:
-    w, weight = (_ordered(b, b.select(one, 0, at), cell) for one in weights)
+    w, weight = weights
     found = recurrent.Direction(cell, w, weight)
     if bias is not None:
         rows = w.shape[0]
@@ -131,8 +142,14 @@ def _direction(b: Builder, cell: str, at: int, weights: Sequence[Value], bias: V
     return found
 
 
-def _ordered(b: Builder, x: Value, cell: str) -> Value:
+def _in_order(array: np.ndarray[Any, Any], cell: str) -> np.ndarray[Any, Any]:
     """Parts along axis 0 in the order of programs."""
+    parts = np.split(array, len(_ORDER[cell]))
+    return np.concatenate([parts[at] for at in _ORDER[cell]])
+
+
+def _ordered(b: Builder, x: Value, cell: str) -> Value:
+    """The same of a value."""
     order = _ORDER.get(cell)
     if order is None:
         return x

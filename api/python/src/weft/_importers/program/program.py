@@ -27,7 +27,7 @@ LARGEST = "_largest_whole_number"
 class Value:
     """A tensor of a program: an input, a constant or what a node gives. Truth values are 0 and 1 in i32."""
 
-    __slots__ = ("array", "dtype", "name", "node", "shape", "transpose_of")
+    __slots__ = ("array", "dtype", "name", "node", "scales", "shape", "transpose_of")
 
     def __init__(self, dtype: Kind, shape: Sequence[Extent], *, name: str = "", array: np.ndarray[Any, Any] | None = None,
                  node: Node | None = None) -> None:
@@ -37,6 +37,8 @@ class Value:
         """Empty for a constant that no node has read yet."""
         self.array = array
         """The numbers of a constant, else None."""
+        self.scales: np.ndarray[Any, Any] | None = None
+        """Of each row, f32: `array` is bytes times these, and written so."""
         self.node = node
         """What gives it, else None."""
         self.transpose_of: Value | None = None
@@ -108,6 +110,14 @@ class Program:
         found.name = self._unique(name) if name else ""
         return found
 
+    def constant_of_bytes(self, data: np.ndarray[Any, Any], scales: np.ndarray[Any, Any]) -> Value:
+        """A matrix of bytes from -127 to 127 with a scale for each row: products by it make bytes of the other factor, too."""
+        import numpy as np
+
+        found = self.constant(data.astype(np.float32) * scales.astype(np.float32)[:, None])
+        found.scales = scales.astype(np.float32)
+        return found
+
     def output(self, name: str, value: Value) -> None:
         """Marks a result."""
         self._outputs.append((name, value))
@@ -144,7 +154,13 @@ class Program:
 
     def weights(self) -> bytearray:
         """The bytes of model.safetensors."""
-        arrays = {value.name: value.array for value in self.needed() if value.array is not None}
+        arrays: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
+        for value in self.needed():
+            if value.scales is not None and value.array is not None:
+                arrays[value.name] = "I8", _bytes(value.array, value.scales)
+                arrays[value.name + ".scale"] = "F32", value.scales[:, None]
+            elif value.array is not None:
+                arrays[value.name] = _stored(value.array)
         return _safetensors(arrays)
 
     def _shared(self, value: Value) -> Value:
@@ -152,9 +168,14 @@ class Program:
         assert value.array is not None
         if id(value) not in self._shared_by_id:
             data = value.array.reshape(-1).view("uint8")
-            known = self._constants.setdefault((value.dtype, value.array.shape, hashlib.blake2b(data.data).digest()), value)
+            key = value.dtype, value.array.shape, value.scales is None, hashlib.blake2b(data.data).digest()
+            known = self._constants.setdefault(key, value)
             self._shared_by_id[id(value)] = value, known
             known.name = known.name or self._unique("constant")
+            while known.scales is not None and known.name + ".scale" in self._names:
+                known.name = self._unique("constant")
+            if known.scales is not None:
+                self._names.add(known.name + ".scale")
             known.transpose_of = known.transpose_of or value.transpose_of
         return self._shared_by_id[id(value)][1]
 
@@ -252,12 +273,19 @@ def _stored(array: np.ndarray[Any, Any]) -> tuple[str, np.ndarray[Any, Any]]:
     return ("F16", halves) if same else ("F32", array)
 
 
-def _safetensors(arrays: dict[str, np.ndarray[Any, Any]]) -> bytearray:
-    """A file of the format of the package safetensors. Arrays are copied once, into it."""
+def _bytes(array: np.ndarray[Any, Any], scales: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The bytes whose products with the scales an array has."""
+    import numpy as np
+
+    found: np.ndarray[Any, Any] = np.rint(array / np.where(scales == 0, 1, scales)[:, None]).astype(np.int8)
+    return found
+
+
+def _safetensors(arrays: dict[str, tuple[str, np.ndarray[Any, Any]]]) -> bytearray:
+    """A file of the format of the package safetensors, of types and arrays by their names. Arrays are copied once, into it."""
     header, parts, end = {}, [], 0
-    for name, array in arrays.items():
-        dtype, numbers = _stored(array)
-        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [end, end + numbers.nbytes]}
+    for name, (dtype, numbers) in arrays.items():
+        header[name] = {"dtype": dtype, "shape": list(numbers.shape), "data_offsets": [end, end + numbers.nbytes]}
         parts.append(numbers)
         end += numbers.nbytes
     text = json.dumps(header).encode()
