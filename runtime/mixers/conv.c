@@ -324,7 +324,9 @@ static weft_status conv_lower(struct weft_lowering *lowering, const struct weft_
         return weft_lower_status(lowering);
     }
     c.weight = weft_lower_value(lowering, node->input[WEIGHT]);
-    if (weft_conv_is_flat(lowering, &c)) {
+    if (weft_conv_is_depthwise(lowering, &c)) {
+        weft_conv_lower_depthwise(lowering, &c);
+    } else if (weft_conv_is_flat(lowering, &c)) {
         weft_conv_lower_flat(lowering, &c);
     } else if (is_direct(&c)) {
         lower_direct(lowering, &c);

@@ -35,6 +35,14 @@ bool weft_conv_is_rows(const struct weft_lowering *lowering, const struct weft_c
 void weft_conv_lower_rows(struct weft_lowering *lowering, const struct weft_conv *c,
                           uint32_t weight);
 
+#define WEFT_CONV_SMALL_WINDOW 7 /* elements along an axis, up to which kernels unroll its loops */
+
+/** True if the device is the processor, each channel of the result is made of one of x, and enough of its lines fit into shared memory. */
+bool weft_conv_is_depthwise(const struct weft_lowering *lowering, const struct weft_conv *c);
+
+/** Lowers such a convolution. */
+void weft_conv_lower_depthwise(struct weft_lowering *lowering, const struct weft_conv *c);
+
 /** True if the device is the processor, and it pays to bring x's planes into the order of conv/flat.comp, where they are not in it. */
 bool weft_conv_is_flat(const struct weft_lowering *lowering, const struct weft_conv *c);
 
