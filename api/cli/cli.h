@@ -54,6 +54,7 @@ typedef struct weft_cli_common {
     const char *device;          /* --device: index, part of a name, or null */
     weft_math math;              /* --math */
     weft_weight_storage weights; /* --weights */
+    weft_dtype state;            /* --state: weft_model_set_state */
     bool validation;             /* --validation */
     bool no_cache;               /* --no-cache */
     bool verbose;                /* --verbose: the log's information lines too */
@@ -74,7 +75,8 @@ typedef enum weft_cli_kind {
     WEFT_CLI_COUNT,   /* value is a uint32_t of at least 1 */
     WEFT_CLI_SECONDS, /* value is a double from 0.001 to 1e6, given as 2 or 0.25 */
     WEFT_CLI_MATH,    /* value is a weft_math */
-    WEFT_CLI_WEIGHTS  /* value is a weft_weight_storage */
+    WEFT_CLI_WEIGHTS, /* value is a weft_weight_storage */
+    WEFT_CLI_STATE    /* value is a weft_dtype */
 } weft_cli_kind;
 
 /** The values of an option in their order. */
@@ -111,6 +113,15 @@ typedef struct weft_cli_option {
         "no-cache", WEFT_CLI_FLAG, &(common)->no_cache, NULL,                                     \
             "keep no compiled shaders on disk, and use none"                                      \
     }
+/** Of subcommands that run decoders, or their texts at once. */
+#define WEFT_CLI_STATE_OPTION(common)                                                            \
+    {                                                                                            \
+        "state", WEFT_CLI_STATE, &(common)->state, "f32|f16",                                    \
+            "how keys and values of softmax attention are kept: f32 (default), or f16, in half " \
+            "of "                                                                                \
+            "the memory and with bits of its own, the same on every device"                      \
+    }
+
 #define WEFT_CLI_OUTPUT_OPTIONS(common)                                                \
     {"json", WEFT_CLI_FLAG, &(common)->json, NULL, "print one JSON object instead"}, { \
         "verbose", WEFT_CLI_FLAG, &(common)->verbose, NULL,                            \

@@ -474,6 +474,7 @@ int weft_cli_generate(int argc, char **argv) {
          "write hashes of the model, the texts, the settings and what came of them as JSON: "
          "weft verify --receipt FILE makes them again, on any device"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_STATE_OPTION(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
     };

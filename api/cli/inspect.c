@@ -417,6 +417,7 @@ int weft_cli_inspect(int argc, char **argv) {
         {"case", WEFT_CLI_FLAG, &options.is_case, NULL,
          "MODEL is the name of a case of weft verify, such as one op"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_STATE_OPTION(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
     };

@@ -85,6 +85,17 @@ static bool read_weights(weft_weight_storage *value, const char *text) {
     return false;
 }
 
+static bool read_state(weft_dtype *value, const char *text) {
+    static const weft_dtype types[] = {WEFT_F32, WEFT_F16};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(text, weft_dtype_name(types[i])) == 0) {
+            *value = types[i];
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether an option takes any value, or this is one of its words. */
 static bool is_any_of(const char *argument, const char *text) {
     bool only = argument && strchr(argument, '|') && !strstr(argument, "...");
@@ -138,6 +149,9 @@ static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, 
         break;
     case WEFT_CLI_WEIGHTS:
         fits = read_weights(option->value, text);
+        break;
+    case WEFT_CLI_STATE:
+        fits = read_state(option->value, text);
         break;
     }
     if (!fits) {

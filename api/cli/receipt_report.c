@@ -90,6 +90,7 @@ static const char *advice(const weft_record_info *record) {
            : strcmp(record->name, "bits") == 0    ? "the versions of Weft give other bits"
            : strcmp(record->name, "math") == 0    ? "give verify the same --math"
            : strcmp(record->name, "weights") == 0 ? "give verify the same --weights"
+           : strcmp(record->name, "state") == 0   ? "give verify the same --state"
            : strcmp(record->name, "similarity") == 0
                ? "the folder's similarity_fn_name is another one"
                : NULL;

@@ -295,6 +295,7 @@ int weft_cli_run(int argc, char **argv) {
          "run N times and give the median time (default 1)"},
         WEFT_CLI_RECEIPT_OPTIONS(&options.common),
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_STATE_OPTION(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
     };

@@ -11,6 +11,9 @@ int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *comm
                           const char *folder) {
     *session = (weft_cli_session){.host = weft_cli_host(common), .folder = folder};
     weft_status status = weft_model_load(&session->model, folder, &session->host);
+    if (status == WEFT_OK && common->state != WEFT_F32) {
+        status = weft_model_set_state(session->model, common->state);
+    }
     if (status == WEFT_OK) {
         status = weft_model_get_info(session->model, &session->info);
     }

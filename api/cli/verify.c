@@ -433,6 +433,7 @@ int weft_cli_verify(int argc, char **argv) {
         {"envelope", WEFT_CLI_TEXT, &receipt, "FILE",
          "with --receipt: the same as the payload of a DSSE envelope without a signature"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_STATE_OPTION(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
     };

@@ -11,12 +11,17 @@ static void define_band(const weft_sequence *s) {
     const weft_banded_attention_params *p = s->call->params;
     weft_reference_attention a = s->a;
     a.sinks = s->call->given;
+    a.f16 = p->f16;
     weft_reference_softmax_attention(s->ref, s->out, s->rows, &a, p->half_width, (double)p->scale);
 }
 
 /* weft/decode.h: keys and values of the band. */
 static uint32_t state_size(const weft_sizes *s, const void *params) {
     const weft_banded_attention_params *p = params;
+    if (p->f16) {
+        return 2 * (s->kv_heads != 0 ? s->kv_heads : s->heads) * ((s->width + 1) / 2 * 2) *
+               ((p->half_width / 16 + 1) * 16);
+    }
     return 2 * (s->kv_heads != 0 ? s->kv_heads : s->heads) * s->width * (p->half_width + 1);
 }
 
@@ -40,6 +45,8 @@ static const weft_use uses[] = {
     {.name = "a causal band with sinks",
      .params = PARAMS(.half_width = 20, .causal = true),
      .with = 1 << SINKS},
+    {.name = "a causal band of f16",
+     .params = PARAMS(.half_width = 20, .causal = true, .f16 = true)},
 };
 
 static const weft_use steps[] = {
@@ -68,6 +75,16 @@ static const weft_use steps[] = {
      .params = PARAMS(.causal = true, .half_width = 50),
      .sizes = {2, 130, 6, 8, .values = 8, .kv_heads = 2},
      .with = 1 << SINKS},
+    {.name = "band, f16",
+     .params = PARAMS(.causal = true, .half_width = 70, .f16 = true),
+     .sizes = {2, 140, 6, 8, .values = 8, .kv_heads = 2}},
+    {.name = "band, f16, odd widths and sinks",
+     .params = PARAMS(.causal = true, .half_width = 37, .f16 = true),
+     .sizes = {2, 130, 3, 7, .values = 7},
+     .with = 1 << SINKS},
+    {.name = "band, f16, many queries of wide heads",
+     .params = PARAMS(.causal = true, .half_width = 299, .f16 = true),
+     .sizes = {1, 150, 19, 133, .values = 133, .kv_heads = 1}},
 };
 
 static const weft_trial trials[] = {
@@ -115,6 +132,7 @@ struct row {
     weft_values values;
     uint32_t kv_heads; /* 0: heads */
     bool sinks;
+    bool f16;
 };
 
 static const struct row rows[] = {
@@ -159,6 +177,11 @@ static const struct row rows[] = {
     {2, 131, 48, 6, 40, true, 0.0F, .values = WEFT_VALUES_UNIT, .kv_heads = 2, .sinks = true},
     {1, 67, 63, 3, 66, true, 0.0F, .values = WEFT_VALUES_TENS, .sinks = true},
     {2, 97, 24, 2, 12, false, 0.0F, .values = WEFT_VALUES_MIXED, .sinks = true},
+    {1, 1, 3, 1, 0, true, 0.0F, .values = WEFT_VALUES_UNIT, .f16 = true},
+    {2, 131, 48, 6, 40, true, 0.0F, .values = WEFT_VALUES_UNIT, .kv_heads = 2, .f16 = true},
+    {1, 97, 24, 2, 40, false, 0.0F, .values = WEFT_VALUES_MIXED, .f16 = true},
+    {1, 67, 63, 3, 66, true, 0.0F, .values = WEFT_VALUES_TENS, .sinks = true, .f16 = true},
+    {1, 97, 24, 2, 40, true, 0.0F, .values = WEFT_VALUES_SMALL, .f16 = true},
 };
 
 #define ROWS WEFT_COUNT(rows)
@@ -167,12 +190,12 @@ static const char *const implementations[] = {"direct", "tiled"};
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROWS];
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,heads=%u,k=%u,batch=%u%s%s%s",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,heads=%u,k=%u,batch=%u%s%s%s%s",
              implementations[index / ROWS], row->causal ? "causal/" : "",
              weft_values_name(row->values), row->n, row->d, row->heads, row->half_width, row->batch,
              WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale),
              WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads),
-             row->sinks ? ",sinks" : "");
+             row->sinks ? ",sinks" : "", row->f16 ? ",f16" : "");
 }
 
 static void build(weft_case *c, uint32_t index) {
@@ -188,7 +211,7 @@ static void build(weft_case *c, uint32_t index) {
                     row->values,
                     weft_banded_attention_params(.heads = row->heads, .half_width = row->half_width,
                                                  .causal = row->causal, .scale = row->scale,
-                                                 .kv_heads = row->kv_heads));
+                                                 .kv_heads = row->kv_heads, .f16 = row->f16));
 }
 
 WEFT_CASE_FAMILY(banded_attention, ROWS *WEFT_COUNT(implementations), WEFT_TOLERANCE_EXPONENTIAL,

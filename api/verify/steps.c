@@ -17,6 +17,7 @@ struct row {
     uint32_t kv_heads; /* 0: heads */
     bool unrolled;     /* by the kernel of GPUs, which software drivers would not take */
     bool sinks;        /* in the rates' place */
+    bool f16;
 };
 
 /* The constant [batch] of `token` less what each sequence lacks. */
@@ -141,7 +142,9 @@ static void build_row(weft_case *c, const weft_sheet *sheet, const struct row *r
     make_operands(c, x, sheet, row);
     weft_sheet_params own = weft_sheet_params_of(sheet, params, &sizes, (weft_tensor){0});
     weft_sheet_set(&own, sheet->operands[3].field, x[3].tensor);
-    weft_case_state(c, "state", weft_shape_of(row->batch, sheet->state_size(&sizes, &own)));
+    const uint32_t elements = sheet->state_size(&sizes, &own);
+    weft_case_state(c, "state",
+                    weft_shape_of(row->batch, row->f16 ? elements / 2 : elements)); /* in words */
     c->only_values = true;
     const weft_array whole = weft_sheet_mix(c, sheet, x, &own);
     c->only_values = false;
@@ -223,6 +226,21 @@ static const struct row band_rows[] = {
     {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .kv_heads = 2, .sinks = true},
     {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .unrolled = true, .sinks = true},
     {1, 21, 4, 7, 7, .option = 30, .kind = WEFT_VALUES_TENS, .prompt = 9, .sinks = true},
+    {1, 1, 1, 1, 1, .kind = WEFT_VALUES_UNIT, .f16 = true},
+    {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .kv_heads = 2, .f16 = true},
+    {1, 67, 3, 7, 7, .option = 31, .kind = WEFT_VALUES_TENS, .sinks = true, .f16 = true},
+    {1, 20, 17, 131, 131, .option = 100, .kind = WEFT_VALUES_UNIT, .kv_heads = 1, .f16 = true},
+    {1, 40, 1, 66, 66, .option = 15, .kind = WEFT_VALUES_SMALL, .f16 = true},
+    {2, 150, 2, 5, 5, .option = 139, .kind = WEFT_VALUES_UNIT, .kv_heads = 1, .f16 = true},
+    {3, 24, 2, 8, 8, .option = 4, .kind = WEFT_VALUES_UNIT, .prompt = 20, .shorter = 9,
+     .f16 = true},
+    {1, 50, 4, 7, 7, .option = 30, .kind = WEFT_VALUES_MIXED, .prompt = 43, .kv_heads = 2,
+     .f16 = true},
+    {2, 40, 6, 8, 8, .option = 20, .kind = WEFT_VALUES_UNIT, .kv_heads = 2, .unrolled = true,
+     .f16 = true},
+    {1, 67, 3, 7, 7, .option = 31, .kind = WEFT_VALUES_TENS, .unrolled = true, .sinks = true,
+     .f16 = true},
+    {1, 20, 1, 131, 131, .option = 100, .kind = WEFT_VALUES_UNIT, .unrolled = true, .f16 = true},
 };
 
 static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
@@ -231,11 +249,11 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
         row->unrolled ? "unrolled/" : "", weft_values_name(row->kind), row->n,
         row->heads * row->width, row->heads * row->values, row->heads, row->batch, row->option);
     if (used > 0 && used < WEFT_CASE_NAME_SIZE) {
-        snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, "%s%s%s%s",
+        snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, "%s%s%s%s%s",
                  WEFT_CASE_PART(row->kv_heads != 0, ",kv=%u", row->kv_heads),
                  WEFT_CASE_PART(row->prompt != 0, ",prompt=%u", row->prompt),
                  WEFT_CASE_PART(row->shorter != 0, ",shorter=%u", row->shorter),
-                 row->sinks ? ",sinks" : "");
+                 row->sinks ? ",sinks" : "", row->f16 ? ",f16" : "");
     }
 }
 
@@ -258,4 +276,4 @@ FAMILY(cosformer, cosformer_rows, WEFT_TOLERANCE_LINEAR,
        weft_cosformer_params(.causal = true, .length = row->option));
 FAMILY(fast_weight, rule_rows, WEFT_TOLERANCE_EXPONENTIAL, weft_fast_weight_params(.heads = 0));
 FAMILY(banded_attention, band_rows, WEFT_TOLERANCE_EXPONENTIAL,
-       weft_banded_attention_params(.causal = true, .half_width = row->option));
+       weft_banded_attention_params(.causal = true, .half_width = row->option, .f16 = row->f16));

@@ -163,22 +163,23 @@ weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *na
 }
 
 weft_status weft_graph_state(weft_tensor *out, weft_graph *graph, const char *name,
-                             weft_shape shape) {
+                             weft_dtype dtype, weft_shape shape) {
     WEFT_GIVEN(WEFT_HOST_OF(graph, host), out, graph, name);
     const uint32_t found = find_input(graph, name);
     if (!graph->values[found].is_state) {
-        const weft_status status = weft_graph_input(out, graph, name, WEFT_F32, shape);
+        const weft_status status = weft_graph_input(out, graph, name, dtype, shape);
         if (status == WEFT_OK) {
             graph->values[out->id].is_state = true;
         }
         return status;
     }
-    if (!weft_shape_equal(graph->values[found].shape, shape)) {
+    const struct weft_value *there = &graph->values[found];
+    if (there->dtype != dtype || !weft_shape_equal(there->shape, shape)) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "state '%s' is %s for another step of this graph, and not %s", name,
-                         weft_shape_text(graph->values[found].shape, text[0]),
-                         weft_shape_text(shape, text[1]));
+                         "state '%s' is %s %s for another step of this graph, and not %s %s", name,
+                         weft_dtype_name(there->dtype), weft_shape_text(there->shape, text[0]),
+                         weft_dtype_name(dtype), weft_shape_text(shape, text[1]));
     }
     out->id = found;
     return WEFT_OK;

@@ -149,6 +149,7 @@ weft_status weft_weight_part_of(weft_weight **part, weft_weight *whole, uint64_t
  */
 struct weft_state_rings {
     uint32_t count, rows, width;
+    bool halves; /* f16, and laid out as shaders/include/half_ring.glsl says */
 };
 
 enum weft_value_source { WEFT_VALUE_INPUT, WEFT_VALUE_WEIGHT, WEFT_VALUE_NODE, WEFT_VALUE_PART };
@@ -215,12 +216,12 @@ struct weft_graph {
 };
 
 /**
- * A tensor f32 [batch, elements] that outlasts a run: an input whose buffer ops with a `state_input` read and change in
- * place, in the order in which they were added. A state of that name and shape that is there already is the same one.
- * Errors: as weft_graph_input; WEFT_SHAPE_MISMATCH when the state of that name has another shape.
+ * A tensor f32 or f16 [batch, elements] that outlasts a run: an input whose buffer ops with a `state_input` read and change in
+ * place, in the order in which they were added. A state of that name, type and shape that is there already is the same one.
+ * Errors: as weft_graph_input; WEFT_SHAPE_MISMATCH when the state of that name has another type or shape.
  */
 weft_status weft_graph_state(weft_tensor *out, weft_graph *graph, const char *name,
-                             weft_shape shape);
+                             weft_dtype dtype, weft_shape shape);
 
 /* ---- for helpers made of several ops ---- */
 

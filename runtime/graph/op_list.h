@@ -95,6 +95,7 @@
     X(int8_product)           \
     X(band)                   \
     X(band_step)              \
+    X(band_half_step)         \
     X(layer_norm)             \
     X(fourier_unfold)         \
     X(softmax)                \

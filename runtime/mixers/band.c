@@ -7,8 +7,10 @@
 #include "kernels/banded_attention/direct.h"
 #include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/tiled.h"
+#include "kernels/elementwise/convert.h"
 #include "mixers/qkv.h"
 #include "ops/mask.h"
+#include "ops/numbers.h"
 #include "ops/row.h"
 
 /** How many keys the bands of a sequence's queries have together. */
@@ -85,6 +87,23 @@ weft_status weft_check_sinks(const weft_graph *graph, const struct weft_node *no
                            weft_shape_text(found, text[1]));
 }
 
+/* Input `index` of a node as the band reads it: itself, or each element as the nearest f16. */
+static uint32_t lower_read(struct weft_lowering *lowering, const struct weft_node *node,
+                           uint32_t index, bool f16) {
+    const uint32_t x = weft_lower_value(lowering, node->input[index]);
+    const uint64_t count = weft_shape_elements(*weft_node_shape(lowering->graph, node, index));
+    if (!f16) {
+        return x;
+    }
+    const uint32_t result = weft_lower_scratch(lowering, count * sizeof(float));
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, elementwise_convert, weft_grid_of_items(count),
+                   .bind = {.x = x, .result = result}, .push = {.count = (uint32_t)count},
+                   .constant = {.kind = WEFT_CONVERSION_NEAREST_F16});
+    dispatch->bytes = 8.0 * (double)count;
+    return result;
+}
+
 void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *node,
                      const struct weft_band *band, uint32_t sinks) {
     const uint32_t lengths = weft_lower_lengths(lowering, node, node->op->lengths[0].input);
@@ -95,8 +114,8 @@ void weft_lower_band(struct weft_lowering *lowering, const struct weft_node *nod
     const uint32_t kv_heads = weft_kv_heads(band->kv_heads, band->heads);
     const uint32_t sequences = shape->dim[0] * band->heads;
     const uint32_t q = weft_lower_value(lowering, node->input[0]);
-    const uint32_t k = weft_lower_value(lowering, node->input[1]);
-    const uint32_t v = weft_lower_value(lowering, node->input[2]);
+    const uint32_t k = lower_read(lowering, node, 1, band->f16);
+    const uint32_t v = lower_read(lowering, node, 2, band->f16);
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
         lowering, &weft_band_variants, sequences, banded_attention_direct,

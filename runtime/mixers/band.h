@@ -10,6 +10,7 @@ struct weft_band {
     uint32_t kv_heads; /* of k and v; divides heads; 0: heads */
     uint32_t half_width;
     uint32_t causal;
+    uint32_t f16; /* keys and values are rounded to f16 before they are read */
     float scale;
 };
 

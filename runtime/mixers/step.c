@@ -66,6 +66,7 @@ weft_status weft_add_step(weft_tensor *out, weft_graph *graph, struct weft_step_
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     call->input[WEFT_STEP_POSITION] = call->step->position;
     weft_status status = weft_graph_state(&call->input[WEFT_STEP_STATE], graph, call->step->state,
+                                          call->rings.halves ? WEFT_F16 : WEFT_F32,
                                           weft_shape_of(batch, (uint32_t)state_elements));
     if (status == WEFT_OK) {
         graph->values[call->input[WEFT_STEP_STATE].id].rings = call->rings;

@@ -22,7 +22,7 @@ struct weft_step_call {
     weft_tensor
         lengths; /* of the mixer's parameters, where they have some: weft_check_step refuses them */
     weft_shape shape[3];           /* of q, k and v; set by weft_check_step */
-    struct weft_state_rings rings; /* of which the state consists, or zeros */
+    struct weft_state_rings rings; /* of which the state consists, or zeros; tells its type */
 };
 
 /**

@@ -34,7 +34,7 @@ weft_status weft_graph_toeplitz_step(weft_tensor *out, weft_graph *graph, weft_t
     /* infer reports other ranks. */
     const double d = call.shape[0].rank == 3 ? call.shape[0].dim[2] : 1;
     const double m = lags.rank == 2 ? lags.dim[0] : 1;
-    call.rings = (struct weft_state_rings){1, (uint32_t)m, (uint32_t)d};
+    call.rings = (struct weft_state_rings){.count = 1, .rows = (uint32_t)m, .width = (uint32_t)d};
     return weft_add_step(out, graph, &call, d * m, &node, sizeof node);
 }
 

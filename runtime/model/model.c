@@ -1163,10 +1163,11 @@ static weft_status add_score(weft_tensor *out, const struct weft_logit_score *sc
     return weft_graph_binary(out, graph, WEFT_BINARY_SUBTRACT, *out, no);
 }
 
-static enum weft_network_end end_of(const weft_model *model) {
-    return model->headless         ? WEFT_END_HEADLESS
-           : model->score.is_there ? WEFT_END_LAST
-                                   : WEFT_END_HEAD;
+static struct weft_network_way way_of(const weft_model *model) {
+    return (struct weft_network_way){.end = model->headless         ? WEFT_END_HEADLESS
+                                            : model->score.is_there ? WEFT_END_LAST
+                                                                    : WEFT_END_HEAD,
+                                     .state = model->info.state};
 }
 
 static weft_status build_model(weft_tensor *out, weft_model *model, weft_graph *graph,
@@ -1175,7 +1176,7 @@ static weft_status build_model(weft_tensor *out, weft_model *model, weft_graph *
     WEFT_TRY(check_inputs(model, graph, inputs));
     WEFT_TRY(check_outputs(model, outputs));
     WEFT_TRY(model->network
-                 ? weft_network_build(out, model->network, graph, inputs, end_of(model), outputs)
+                 ? weft_network_build(out, model->network, graph, inputs, way_of(model), outputs)
                  : weft_program_build_task(out, graph, model->program, inputs));
     if (outputs && outputs->attentions && outputs->maps == 0) {
         return weft_fail(&model->host, WEFT_UNSUPPORTED,
@@ -1282,9 +1283,10 @@ bool weft_model_is_recurrent(const weft_model *model) {
     return model->network && weft_network_is_recurrent(model->network);
 }
 
-static weft_status build_step(weft_graph *graph, const weft_model *model, uint32_t batch,
-                              uint32_t tokens, uint32_t length) {
-    struct weft_step_inputs inputs = {.length = length};
+static weft_status build_step(weft_graph *graph, const weft_model *model,
+                              const struct weft_model_step *step, weft_dtype state) {
+    struct weft_step_inputs inputs = {.length = step->length, .state = state};
+    const uint32_t batch = step->batch, tokens = step->tokens;
     weft_tensor output = {0};
     WEFT_TRY(
         weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, tokens)));
@@ -1302,10 +1304,48 @@ weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_de
                                     const weft_plan_params *params) {
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
-    weft_status status = build_step(graph, model, step->batch, step->tokens, step->length);
+    weft_status status = build_step(graph, model, step, model->info.state);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);
     }
     weft_graph_destroy(&graph);
     return status;
+}
+
+/* ---- what states have ---- */
+
+/* Whether a step has states of that type. */
+static weft_status find_state(bool *found, const weft_model *model, weft_dtype state) {
+    const struct weft_model_step step = {.batch = 1, .tokens = 1, .length = 1};
+    weft_graph *graph = NULL;
+    *found = false;
+    if (!weft_model_is_recurrent(model)) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(weft_graph_create(&graph, &model->host));
+    const weft_status status = build_step(graph, model, &step, state);
+    for (uint32_t i = 1; status == WEFT_OK && i < graph->value_count; i++) {
+        *found = *found || (graph->values[i].is_state && graph->values[i].dtype == state);
+    }
+    weft_graph_destroy(&graph);
+    return status;
+}
+
+weft_status weft_model_set_state(weft_model *model, weft_dtype dtype) {
+    WEFT_ENTER;
+    WEFT_GIVEN(weft_model_host(model), model);
+    bool found = true;
+    if (dtype != WEFT_F32 && dtype != WEFT_F16) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                         "state: expected f32 or f16, found type %d", (int)dtype);
+    }
+    WEFT_TRY(dtype == WEFT_F16 ? find_state(&found, model, dtype) : WEFT_OK);
+    if (!found) {
+        return weft_fail(&model->host, WEFT_UNSUPPORTED,
+                         "state f16: expected a decoder whose state has keys and values of softmax "
+                         "attention, found %s",
+                         model->info.architecture);
+    }
+    model->info.state = dtype;
+    return WEFT_OK;
 }

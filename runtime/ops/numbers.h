@@ -18,7 +18,8 @@ typedef enum weft_conversion {
     WEFT_CONVERSION_U8_TO_F32,
     WEFT_CONVERSION_F32_TO_U8,
     WEFT_CONVERSION_I32_TO_F32,
-    WEFT_CONVERSION_F32_TO_I32
+    WEFT_CONVERSION_F32_TO_I32,
+    WEFT_CONVERSION_NEAREST_F16 /* as f32 */
 } weft_conversion;
 
 /* What a product's bias has a number for. */

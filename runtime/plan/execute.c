@@ -155,6 +155,7 @@ weft_status weft_plan_get_state(struct weft_plan_state *state, weft_plan *plan, 
     const struct weft_port *found = &plan->ports[port];
     *state = (struct weft_plan_state){.name = found->name,
                                       .buffer = plan->execute_buffers[port],
+                                      .dtype = found->dtype,
                                       .elements = found->shape.dim[1],
                                       .rings = found->rings};
     return WEFT_OK;

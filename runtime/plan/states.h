@@ -5,10 +5,11 @@
 
 #include "graph/graph.h"
 
-/** A state of a plan as weft_plan_execute has it: for each sequence `elements` floats, one sequence behind the other. */
+/** A state of a plan as weft_plan_execute has it: for each sequence `elements` of that type, one sequence behind the other. */
 struct weft_plan_state {
     const char *name;    /* lives as long as the plan */
     weft_buffer *buffer; /* the plan's */
+    weft_dtype dtype;
     uint64_t elements;
     struct weft_state_rings rings; /* of these, or zeros */
 };

@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: MIT
 // One module for all modes (shaders/README.md).
 //
+// form step
+// form half_step WEFT_HALVES
+//
 // Banded attention of one query (step.glsl), in short loops: software drivers execute what is unrolled
 // for lanes that have nothing to do, too.
 
@@ -26,33 +29,33 @@ void keep_row(uint key, uint row)
     rows[key] = row;
 }
 
-// name(own, key): the product of the query with the key of which `four` reads channels.
-#define MULTIPLY_KEY(name, four, elements)                                   \
-    float name(uint own, uint key)                                           \
-    {                                                                        \
-        float total = 0.0;                                                   \
-        for (uint block = 0; block < push.width; block += CHANNELS) {        \
-            uint end = min(block + CHANNELS, push.width);                    \
-            uint whole = block + (end - block) / 4 * 4;                      \
-            float sum = 0.0;                                                 \
-            for (uint c = block; c < whole; c += 4) {                        \
-                vec4 y = four(key + c);                                      \
-                sum = weft_multiply_add(q[own + c], y.x, sum);               \
-                sum = weft_multiply_add(q[own + c + 1], y.y, sum);           \
-                sum = weft_multiply_add(q[own + c + 2], y.z, sum);           \
-                sum = weft_multiply_add(q[own + c + 3], y.w, sum);           \
-            }                                                                \
-            for (uint c = whole; c < end; c++) {                             \
-                sum = weft_multiply_add(q[own + c], elements[key + c], sum); \
-            }                                                                \
-            total = total + sum;                                             \
-        }                                                                    \
-        return total;                                                        \
+// name(own, key): the product of the query with the key of which `four` and `one` read channels.
+#define MULTIPLY_KEY(name, four, one)                                  \
+    float name(uint own, uint key)                                     \
+    {                                                                  \
+        float total = 0.0;                                             \
+        for (uint block = 0; block < push.width; block += CHANNELS) {  \
+            uint end = min(block + CHANNELS, push.width);              \
+            uint whole = block + (end - block) / 4 * 4;                \
+            float sum = 0.0;                                           \
+            for (uint c = block; c < whole; c += 4) {                  \
+                vec4 y = four(key, c);                                 \
+                sum = weft_multiply_add(q[own + c], y.x, sum);         \
+                sum = weft_multiply_add(q[own + c + 1], y.y, sum);     \
+                sum = weft_multiply_add(q[own + c + 2], y.z, sum);     \
+                sum = weft_multiply_add(q[own + c + 3], y.w, sum);     \
+            }                                                          \
+            for (uint c = whole; c < end; c++) {                       \
+                sum = weft_multiply_add(q[own + c], one(key, c), sum); \
+            }                                                          \
+            total = total + sum;                                       \
+        }                                                              \
+        return total;                                                  \
     }
 
 // A key in the ring, and the token's own.
-MULTIPLY_KEY(multiply_key, load_key, state)
-MULTIPLY_KEY(multiply_own_key, load_own_key, k)
+MULTIPLY_KEY(multiply_key, load_key, load_key_channel)
+MULTIPLY_KEY(multiply_own_key, load_own_key, load_own_key_channel)
 
 void find_chunk_largest(uint chunk)
 {

@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: MIT
 // One module for all modes (shaders/README.md).
 //
+// form step_unrolled
+// form half_step_unrolled WEFT_HALVES
+//
 // Banded attention of one query (step.glsl) on GPUs: sixteen channels, four keys and all of a chunk at
 // once.
 
@@ -29,42 +32,42 @@ void keep_row(uint key, uint row)
     rows[key / 4][key % 4] = row;
 }
 
-// name(own, key): the product of the query with the key of which `four` reads channels.
-#define MULTIPLY_KEY(name, four, elements)                                   \
-    float name##_four(uint own, uint key, float sum)                         \
-    {                                                                        \
-        vec4 y = four(key);                                                  \
-        sum = weft_multiply_add(q[own], y.x, sum);                           \
-        sum = weft_multiply_add(q[own + 1], y.y, sum);                       \
-        sum = weft_multiply_add(q[own + 2], y.z, sum);                       \
-        return weft_multiply_add(q[own + 3], y.w, sum);                      \
-    }                                                                        \
-    float name(uint own, uint key)                                           \
-    {                                                                        \
-        float total = 0.0;                                                   \
-        for (uint block = 0; block < push.width; block += CHANNELS) {        \
-            uint end = min(block + CHANNELS, push.width);                    \
-            float sum = 0.0;                                                 \
-            uint c = block;                                                  \
-            for (; c + 16 <= end; c += 16) {                                 \
-                [[unroll]] for (uint i = 0; i < 16; i += 4)                  \
-                {                                                            \
-                    sum = name##_four(own + c + i, key + c + i, sum);        \
-                }                                                            \
-            }                                                                \
-            for (; c + 4 <= end; c += 4) {                                   \
-                sum = name##_four(own + c, key + c, sum);                    \
-            }                                                                \
-            for (; c < end; c++) {                                           \
-                sum = weft_multiply_add(q[own + c], elements[key + c], sum); \
-            }                                                                \
-            total = total + sum;                                             \
-        }                                                                    \
-        return total;                                                        \
+// name(own, key): the product of the query with the key of which `four` and `one` read channels.
+#define MULTIPLY_KEY(name, four, one)                                  \
+    float name##_four(uint own, uint key, uint c, float sum)           \
+    {                                                                  \
+        vec4 y = four(key, c);                                         \
+        sum = weft_multiply_add(q[own + c], y.x, sum);                 \
+        sum = weft_multiply_add(q[own + c + 1], y.y, sum);             \
+        sum = weft_multiply_add(q[own + c + 2], y.z, sum);             \
+        return weft_multiply_add(q[own + c + 3], y.w, sum);            \
+    }                                                                  \
+    float name(uint own, uint key)                                     \
+    {                                                                  \
+        float total = 0.0;                                             \
+        for (uint block = 0; block < push.width; block += CHANNELS) {  \
+            uint end = min(block + CHANNELS, push.width);              \
+            float sum = 0.0;                                           \
+            uint c = block;                                            \
+            for (; c + 16 <= end; c += 16) {                           \
+                [[unroll]] for (uint i = 0; i < 16; i += 4)            \
+                {                                                      \
+                    sum = name##_four(own, key, c + i, sum);           \
+                }                                                      \
+            }                                                          \
+            for (; c + 4 <= end; c += 4) {                             \
+                sum = name##_four(own, key, c, sum);                   \
+            }                                                          \
+            for (; c < end; c++) {                                     \
+                sum = weft_multiply_add(q[own + c], one(key, c), sum); \
+            }                                                          \
+            total = total + sum;                                       \
+        }                                                              \
+        return total;                                                  \
     }
 
-MULTIPLY_KEY(multiply_key, load_key, state)
-MULTIPLY_KEY(multiply_own_key, load_own_key, k)
+MULTIPLY_KEY(multiply_key, load_key, load_key_channel)
+MULTIPLY_KEY(multiply_own_key, load_own_key, load_own_key_channel)
 
 void find_chunk_largest(uint chunk)
 {

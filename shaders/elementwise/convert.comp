@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// f16 or u8 elements, two or four in a word, or i32 to f32, and f32 to them. By integers: what drivers' own conversions round and
+// f16 or u8 elements, two or four in a word, or i32 to f32, and f32 to them, or to the nearest f16. By integers: what drivers' own conversions round and
 // flush is theirs to choose. An invocation does a word of them; behind the last element it holds zeros.
 
 #include "index.glsl"
@@ -147,6 +147,13 @@ uint elements_per_word()
     }
 }
 
+uint of_word(uint word)
+{
+    return KIND == WEFT_CONVERSION_I32_TO_F32   ? of_integer(word)
+           : KIND == WEFT_CONVERSION_F32_TO_I32 ? to_integer(word)
+                                                : of_half(to_half(word));
+}
+
 void main()
 {
     uint per_word = elements_per_word();
@@ -155,7 +162,7 @@ void main()
         if (KIND == WEFT_CONVERSION_F16_TO_F32 || KIND == WEFT_CONVERSION_U8_TO_F32) {
             unpack(i, per_word);
         } else if (per_word == 1u) {
-            result[i] = KIND == WEFT_CONVERSION_I32_TO_F32 ? of_integer(x[i]) : to_integer(x[i]);
+            result[i] = of_word(x[i]);
         } else {
             pack(i, per_word);
         }

@@ -22,6 +22,41 @@ float weft_float_of_f16(uint bits)
     return uintBitsToFloat((magnitude < 0x00800000u ? small : normal) | (bits & 0x8000u) << 16);
 }
 
+// Bits of any f16, also of an infinity and of a NaN that weft_f16_of_float gives. runtime/native/llvm/arithmetic.c knows these operations.
+float weft_float_of_any_f16(uint bits)
+{
+    uint magnitude = (bits & 0x7fffu) << 13;
+    uint small = floatBitsToUint(uintBitsToFloat(magnitude + 0x38800000u) - uintBitsToFloat(0x38800000u));
+    uint normal = magnitude + (magnitude < 0x0f800000u ? 0x38000000u : 0x70000000u);
+    return uintBitsToFloat((magnitude < 0x00800000u ? small : normal) | (bits & 0x8000u) << 16);
+}
+
+vec2 weft_floats_of_any_f16(uint word)
+{
+    return vec2(weft_float_of_any_f16(word), weft_float_of_any_f16(word >> 16));
+}
+
+// Bits of the nearest f16, ties to even; from 65520 on infinity. Below 2^-14 they are 2^-24 apart, as f32 from 1/2 to 1 are.
+uint weft_f16_of_float(float x)
+{
+    uint bits = floatBitsToUint(x);
+    uint size = bits & 0x7fffffffu;
+    uint small = floatBitsToUint(uintBitsToFloat(size) + 0.5) - 0x3f000000u;
+    uint normal = min(((size + 0xfffu + (size >> 13 & 1u)) >> 13) - 0x1c000u, 0x7c00u);
+    uint magnitude = size < 0x38800000u ? small : normal;
+    return size > 0x7f800000u ? 0x7e00u : magnitude | (bits >> 16 & 0x8000u);
+}
+
+uint weft_f16_pair_of(float low, float high)
+{
+    return weft_f16_of_float(low) | weft_f16_of_float(high) << 16;
+}
+
+float weft_nearest_f16(float x)
+{
+    return weft_float_of_any_f16(weft_f16_of_float(x));
+}
+
 // The first and the second of a word.
 vec2 weft_halves_of(uint form, uint word)
 {

@@ -13,13 +13,17 @@
 
 #define VOCABULARY 200U
 #define MOST       9U /* tokens that the reader takes */
-#define PARTS      3U
-#define LARGEST    40U
+#define PARTS      4U
+#define LARGEST    96U
 
 static const struct weft_state_part parts[PARTS] = {
     {.name = "sums", .elements = 5},
-    {.name = "keys", .elements = 40, .rings = {2, 5, 4}},
-    {.name = "a/b", .elements = 16, .rings = {1, 16, 1}},
+    {.name = "keys", .elements = 40, .rings = {.count = 2, .rows = 5, .width = 4}},
+    {.name = "a/b", .elements = 16, .rings = {.count = 1, .rows = 16, .width = 1}},
+    {.name = "halves",
+     .dtype = WEFT_F16,
+     .elements = 2 * 16 * 4,
+     .rings = {.count = 2, .rows = 16, .width = 3, .halves = true}},
 };
 
 static const struct weft_state_owner owner = {.math = "reproducible",
@@ -78,10 +82,11 @@ static bool take(struct content *content, const char *path, size_t size) {
 
 /* ---- writing ---- */
 
-static weft_status give(void *user, uint32_t part, float *out) {
+static weft_status give(void *user, uint32_t part, void *out) {
     const struct content *content = user;
     memcpy(out, content->values[part],
-           (size_t)weft_state_part_kept(&parts[part], content->count) * sizeof *out);
+           (size_t)weft_state_part_kept(&parts[part], content->count) *
+               weft_dtype_size(parts[part].dtype));
     return WEFT_OK;
 }
 
@@ -93,7 +98,8 @@ static void make(struct content *content, struct fuzz_choices *choices) {
     }
     for (uint32_t i = 0; i < PARTS; i++) {
         const uint64_t kept = weft_state_part_kept(&parts[i], content->count);
-        for (uint64_t k = 0; k < kept; k++) {
+        const uint64_t words = (kept * weft_dtype_size(parts[i].dtype) + 3) / 4;
+        for (uint64_t k = 0; k < words; k++) {
             content->values[i][k] = (float)fuzz_choose(choices, 256) / 8 - 4;
         }
     }

@@ -437,7 +437,7 @@ WEFT_TEST_ON_GRAPH(test_steps_take_no_lengths, f) {
 WEFT_TEST_ON_GRAPH(test_states_are_for_steps, f) {
     weft_tensor held;
     weft_tensor y;
-    assert_ok(weft_graph_state(&held, f->graph, "held", weft_shape_of(2, 6)));
+    assert_ok(weft_graph_state(&held, f->graph, "held", WEFT_F32, weft_shape_of(2, 6)));
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
                         weft_graph_activate(&y, f->graph, held, WEFT_ACTIVATION_TANH), "activation",
                         "state");

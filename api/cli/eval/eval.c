@@ -158,6 +158,7 @@ int weft_cli_eval(int argc, char **argv) {
          "bits_per_byte, to 1e-4; regression: outputs [N, C], to 1e-4 relative"},
         WEFT_CLI_RECEIPT_OPTIONS(&options.common),
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_STATE_OPTION(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
     };

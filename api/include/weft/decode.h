@@ -27,15 +27,15 @@ extern "C" {
 typedef struct weft_step {
     weft_tensor
         position; /**< i32 [B], the number p of each sequence's token, its last one, 0 … 2^31 - 1 */
-    const char
-        *state; /**< name of the state, an input f32 [B, size] that the step adds to the graph */
+    const char *
+        state; /**< name of the state, an input f32 [B, size] that the step adds to the graph; f16 where the step says so */
 } weft_step;
 
 /*
  * Operands, params, errors and special values are those of the mixer of the same name, with n = 1 or the n tokens that
  * begin a sequence; `causal` is ignored. step must not be null.
  * Errors also: WEFT_INVALID_ARGUMENT naming step or position, or the state's name if the graph already uses it for
- * something else; WEFT_SHAPE_MISMATCH if another step has this state with another size; WEFT_UNSUPPORTED for a state of
+ * something else; WEFT_SHAPE_MISMATCH if another step has this state with another size or type; WEFT_UNSUPPORTED for a state of
  * more than 2^31 - 1 elements. A failed call leaves the graph unchanged.
  */
 
@@ -77,7 +77,8 @@ WEFT_API weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *g
 /**
  * weft_graph_banded_attention with causal: the state holds the last half_width + 1 keys and values, 2 d (half_width + 1)
  * elements (with kv_heads, of d·kv_heads/heads channels instead of d), and time is O(half_width · d). Sequences may be shorter than the band: with half_width one less than the
- * longest sequence's length it is causal softmax attention, and the state is its key-value cache.
+ * longest sequence's length it is causal softmax attention, and the state is its key-value cache. With f16 the state is of that type,
+ * with half_width + 1 rounded up to a multiple of 16 and the channels of a head to one of 2. Its layout is the library's own.
  */
 WEFT_API weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph,
                                                       weft_tensor q, weft_tensor k, weft_tensor v,

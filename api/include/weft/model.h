@@ -198,6 +198,7 @@ typedef struct weft_model_info {
      */
     float similarity_scale;
     float similarity_bias;
+    weft_dtype state; /**< weft_model_set_state */
 } weft_model_info;
 
 WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_info *info);
@@ -326,6 +327,17 @@ WEFT_API weft_status weft_model_set_embedding(weft_model *model, const weft_embe
  * Errors: WEFT_INVALID_ARGUMENT for more than the network has positions.
  */
 WEFT_API weft_status weft_model_set_max_length(weft_model *model, uint32_t length);
+
+/**
+ * Has the keys and values of causal softmax attention rounded to f16, after whatever is done to them and before attention reads any, to
+ * nearest, ties to even, and from 65520 on to infinity; WEFT_F32: not, as after loading. It holds for all graphs and plans that are made of
+ * the model from now on: for whole sequences, for weft_decoder and for what is built on it. So these give the bits of one another,
+ * other ones than without it. The state of a decoder then has them as f16, in half of the memory, and so have its files, which are refused where
+ * the other type is set. Convolutions, gated states and linear attention keep theirs in f32.
+ * Errors: WEFT_INVALID_ARGUMENT for another type; WEFT_UNSUPPORTED for a model whose decoder's state has no keys and values: one that is
+ * reevaluated, text_to_text or no decoder.
+ */
+WEFT_API weft_status weft_model_set_state(weft_model *model, weft_dtype dtype);
 
 /** Settings of a model of task WEFT_TASK_EMBED. Texts live as long as the model. */
 typedef struct weft_embed_info {

@@ -721,6 +721,8 @@ class model : public handle<::weft_model, weft_model_destroy> {
     status set_embedding(const ::weft_embed_params &params) noexcept;
     /** weft_model_set_max_length of weft/model.h. */
     status set_max_length(uint32_t length) noexcept;
+    /** weft_model_set_state of weft/model.h. */
+    status set_state(::weft_dtype dtype) noexcept;
     /** weft_model_get_embedding of weft/model.h. */
     result<::weft_embed_info> embedding() const noexcept;
     /** weft_model_get_prompt of weft/model.h. */
@@ -3250,6 +3252,10 @@ inline status model::set_embedding(const ::weft_embed_params &params) noexcept {
 
 inline status model::set_max_length(uint32_t length) noexcept {
     return weft_model_set_max_length(get(), length);
+}
+
+inline status model::set_state(::weft_dtype dtype) noexcept {
+    return weft_model_set_state(get(), dtype);
 }
 
 inline result<::weft_embed_info> model::embedding() const noexcept {

@@ -1875,6 +1875,23 @@ def test_grouped_step_of_causal_attention(device, run, rng):
 
 
 @covers("banded_attention_step")
+@EACH_SHAPE
+@pytest.mark.parametrize("half_width", [0, 3, 8])
+def test_step_of_f16(device, run, rng, shape, half_width):
+    """The whole op's bits, which rounds keys and values, too; the state is of halves: 16 rows for each channel, of pairs."""
+    batch, n, d, heads = shape
+    arrays = {name: x * 100 for name, x in qkv_of(rng, shape).items()}
+    given = {"heads": heads, "half_width": min(half_width, n - 1), "f16": True, "scale": 1e-4}
+    decoder = Decoder(device, lambda q, k, v, step: ops.banded_attention_step(q, k, v, step, **given), arrays)
+    assert decoder.state_shape == (batch, 2 * 16 * heads * ((d // heads + 1) // 2 * 2))
+    whole = run(lambda q, k, v: ops.banded_attention(q, k, v, causal=True, **given), **arrays)
+    rounded = {name: x if name == "q" else x.astype(np.float16).astype(np.float32) for name, x in arrays.items()}
+    wide = run(lambda q, k, v: ops.banded_attention(q, k, v, causal=True, **{**given, "f16": False}), **rounded)
+    assert np.array_equal(decoder.decode(np.full(decoder.state_shape, np.nan, np.float16)), whole)
+    assert np.array_equal(decoder.decode(), whole) and np.array_equal(whole, wide)
+
+
+@covers("banded_attention_step")
 def test_sequences_of_a_batch_have_positions_of_their_own(device, rng):
     """The second sequence starts two tokens later, in the place of another one."""
     arrays = qkv_of(rng, (2, 9, 6, 1))

@@ -15,6 +15,7 @@ typedef struct weft_reference_attention {
         bias; /* on the scaled scores of softmax attention: [heads, n, m] or, each_head false, [n, m]; or null */
     bool each_head;
     const double *sinks; /* of softmax attention: a score of each head whose value is 0; or null */
+    bool f16;            /* softmax attention reads the f16 nearest to each key and value */
 } weft_reference_attention;
 
 /**

@@ -44,10 +44,27 @@ static void attend(double *out, const double *q, const double *k, const double *
     }
 }
 
+/* The f16 nearest to x, ties to even: a multiple of 2^-24, or of the last of 11 bits. */
+static double nearest_f16(double x) {
+    int exponent = 0;
+    (void)frexp(x, &exponent);
+    const double step = ldexp(1.0, exponent - 11 > -24 ? exponent - 11 : -24);
+    const double nearest = nearbyint(x / step) * step;
+    return fabs(nearest) > 65504.0 ? copysign(INFINITY, x) : nearest;
+}
+
+static const double *rounded(weft_reference *ref, const double *x, uint64_t count) {
+    double *made = weft_reference_array(ref, count);
+    for (uint64_t i = 0; made && i < count; i++) {
+        made[i] = nearest_f16(x[i]);
+    }
+    return made;
+}
+
 void weft_reference_softmax_attention(weft_reference *ref, double *out, weft_rows rows,
                                       const weft_reference_attention *attention,
                                       uint32_t half_width, double scale) {
-    const weft_reference_attention a = *attention;
+    weft_reference_attention a = *attention;
     double cost = 0.0;
     for (uint32_t r = 0; r < rows.count; r++) {
         const struct band band = band_of(&a, a.m, half_width, rows.at[r]);
@@ -57,6 +74,11 @@ void weft_reference_softmax_attention(weft_reference *ref, double *out, weft_row
         return;
     }
     double *weights = weft_reference_array(ref, a.m + 1);
+    if (a.f16) {
+        a.k = rounded(ref, a.k, (uint64_t)a.m * a.kv_heads * a.width);
+        a.v = rounded(ref, a.v, (uint64_t)a.m * a.kv_heads * a.values);
+        weights = a.k && a.v ? weights : NULL;
+    }
     const double factor = scale != 0.0 ? scale : 1.0 / sqrt((double)a.width);
     for (uint64_t part = 0; weights && part < (uint64_t)rows.count * a.heads; part++) {
         const uint64_t head = part % a.heads;

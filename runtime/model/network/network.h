@@ -46,8 +46,9 @@ struct weft_step_inputs {
     weft_tensor tokens;   /* i32 [B, 1], or [B, n] */
     weft_tensor position; /* i32 [B], of each sequence's last token */
     weft_tensor
-        lengths;     /* i32 [B], one more, where the tokens are those that sequences begin with */
-    uint32_t length; /* all positions are below it: states need not be larger */
+        lengths;      /* i32 [B], one more, where the tokens are those that sequences begin with */
+    uint32_t length;  /* all positions are below it: states need not be larger */
+    weft_dtype state; /* of keys and values: weft_model_set_state */
 };
 
 /** Reads config and tensors. Everything is checked here, nothing later. */
@@ -67,11 +68,11 @@ weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
                                         const struct weft_network *network, const char *folder);
 
 /**
- * Adds the network to a graph, as far as `end` says: network_layers.c. Changes the network only while it is loaded. `outputs`, or
+ * Adds the network to a graph, as `way` says: network_layers.c. Changes the network only while it is loaded. `outputs`, or
  * null: further outputs of the graph.
  */
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
-                               const weft_model_inputs *inputs, enum weft_network_end end,
+                               const weft_model_inputs *inputs, struct weft_network_way way,
                                struct weft_layer_outputs *outputs);
 /** True if a token has a position of its own: the one that pads has none where positions are counted behind it. */
 bool weft_network_has_place(const struct weft_network *network, int32_t token);

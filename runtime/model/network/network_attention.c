@@ -2,6 +2,7 @@
 /* The mixers that have steps, as families build them: those with queries, keys and values, and those of Toeplitz matrices. */
 #include <stdio.h>
 
+#include <weft/arithmetic.h>
 #include <weft/decode.h>
 
 #include "model/network/architecture.h"
@@ -63,18 +64,36 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
                 : weft_graph_##op(&out, builder->graph, __VA_ARGS__, (params)));               \
     } while (0)
 
+/* Each key as attention reads it. */
+static weft_tensor nearest_f16(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor out = {0};
+    out = WEFT_BUILT(builder, out, weft_graph_convert(&out, builder->graph, x, WEFT_F16));
+    return WEFT_BUILT(builder, out, weft_graph_convert(&out, builder->graph, out, WEFT_F32));
+}
+
+/* The weights, where they are asked for. */
+static void build_map(struct weft_builder *builder, const struct weft_qkv *qkv, uint32_t heads,
+                      uint32_t half_width, bool f16) {
+    struct weft_qkv read = *qkv;
+    if (f16 && builder->outputs && builder->outputs->attentions) {
+        read.key = nearest_f16(builder, qkv->key);
+    }
+    weft_build_attention_map(builder, &read, heads, half_width);
+}
+
 weft_tensor weft_build_banded_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                         uint32_t heads, uint32_t half_width) {
     const uint32_t length = weft_build_reach(builder);
-    const weft_banded_attention_params params = {.heads = heads,
-                                                 .causal = is_causal(builder),
-                                                 .half_width = half_width < length - 1 ? half_width
-                                                                                       : length - 1,
-                                                 .scale = qkv->scale,
-                                                 .lengths = weft_build_lengths(builder),
-                                                 .kv_heads = qkv->kv_heads,
-                                                 .sinks = qkv->sinks};
-    weft_build_attention_map(builder, qkv, heads, half_width);
+    const weft_banded_attention_params params = {
+        .heads = heads,
+        .causal = is_causal(builder),
+        .half_width = half_width < length - 1 ? half_width : length - 1,
+        .scale = qkv->scale,
+        .lengths = weft_build_lengths(builder),
+        .kv_heads = qkv->kv_heads,
+        .sinks = qkv->sinks,
+        .f16 = is_causal(builder) && builder->way.state == WEFT_F16};
+    build_map(builder, qkv, heads, half_width, params.f16);
     if (qkv->cap != 0) {
         return weft_build_capped_attention(builder, qkv, heads, half_width);
     }

@@ -38,7 +38,7 @@ struct weft_layer_outputs {
 struct weft_builder {
     weft_graph *graph;
     struct weft_network *network;
-    enum weft_network_end end;
+    struct weft_network_way way;
     weft_status status;
     const weft_host *host;
     uint32_t batch, length, width; /* B, n, d of the activations */

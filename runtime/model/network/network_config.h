@@ -107,4 +107,11 @@ enum weft_network_end {
     WEFT_END_LAST /* of a language model: the task's output for each sequence's last token, [B, 1, outputs] */
 };
 
+/** How a network is built into a graph. Zeros: with its head, and keys and values as they are. */
+struct weft_network_way {
+    enum weft_network_end end;
+    weft_dtype
+        state; /* WEFT_F16: keys and values of causal attention are rounded to it, and states have them so */
+};
+
 #endif

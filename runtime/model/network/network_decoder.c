@@ -97,7 +97,7 @@ weft_status weft_network_build_memory(weft_tensor *memory, struct weft_network *
                                       weft_graph *graph, const weft_model_inputs *inputs) {
     weft_shape shape = {.rank = 0};
     weft_tensor read = {0};
-    WEFT_TRY(weft_network_build(&read, network, graph, inputs, WEFT_END_HEAD, NULL));
+    WEFT_TRY(weft_network_build(&read, network, graph, inputs, (struct weft_network_way){0}, NULL));
     WEFT_TRY(weft_graph_get_tensor(graph, read, &shape, NULL));
     struct weft_builder builder = builder_of(network, graph, shape);
     for (uint32_t i = 0; i < layers_of(network) && builder.status == WEFT_OK; i++) {

@@ -350,10 +350,10 @@ static weft_status build(weft_tensor *out, struct weft_builder *builder,
     weft_tensor x = encode(builder, weft_build_embedding(builder, inputs));
     if (builder->decoding && builder->decoding->prompt) {
         x = take_last(builder, x, builder->decoding->lengths);
-    } else if (builder->end == WEFT_END_LAST) {
+    } else if (builder->way.end == WEFT_END_LAST) {
         x = take_last(builder, x, builder->lengths);
     }
-    x = builder->end == WEFT_END_HEADLESS ? x : head(builder, x);
+    x = builder->way.end == WEFT_END_HEADLESS ? x : head(builder, x);
     if (builder->status == WEFT_OK) {
         *out = x;
     }
@@ -361,7 +361,7 @@ static weft_status build(weft_tensor *out, struct weft_builder *builder,
 }
 
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
-                               const weft_model_inputs *inputs, enum weft_network_end end,
+                               const weft_model_inputs *inputs, struct weft_network_way way,
                                struct weft_layer_outputs *outputs) {
     weft_shape shape = {.rank = 0};
     const bool reads_images = network->config.image.size != 0;
@@ -371,7 +371,7 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
     WEFT_TRY(weft_graph_get_tensor(graph, input, &shape, NULL));
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
-                                   .end = end,
+                                   .way = way,
                                    .outputs = outputs,
                                    .host = &network->host,
                                    .batch = shape.dim[0],
@@ -397,6 +397,7 @@ weft_status weft_network_build_step(weft_tensor *out, struct weft_network *netwo
                                    .batch = shape.dim[0],
                                    .length = shape.dim[1],
                                    .width = network->config.hidden_size,
+                                   .way = {.state = inputs->state},
                                    .decoding = &decoding};
     return build(out, &builder, weft_model_inputs(.tokens = inputs->tokens));
 }

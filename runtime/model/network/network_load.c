@@ -125,7 +125,8 @@ static weft_status ask_for_weights(struct weft_network *network, weft_graph *gra
     WEFT_TRY(add_inputs(&inputs, network, graph));
     return weft_network_memory_count(network) > 0
                ? weft_network_build_both(&out, network, graph, &inputs)
-               : weft_network_build(&out, network, graph, &inputs, WEFT_END_HEAD, NULL);
+               : weft_network_build(&out, network, graph, &inputs, (struct weft_network_way){0},
+                                    NULL);
 }
 
 /* Builds the network into a graph that is thrown away: what it asks for is what it has. */

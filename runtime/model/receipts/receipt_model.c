@@ -154,6 +154,15 @@ static weft_status add_max_length(weft_receipt *receipt, const weft_model *model
     return weft_receipt_add(receipt, WEFT_RECORD_SETTING, "max_length", type, NULL);
 }
 
+/* Only of a model whose states are not f32: receipts of before are of those that are. */
+static weft_status add_state(weft_receipt *receipt, const weft_model *model) {
+    weft_model_info info;
+    WEFT_TRY(weft_model_get_info(model, &info));
+    return info.state == WEFT_F32 ? WEFT_OK
+                                  : weft_receipt_add(receipt, WEFT_RECORD_SETTING, "state",
+                                                     weft_dtype_name(info.state), NULL);
+}
+
 /* The tensors of its file, as the last that belong to the model. */
 static weft_status add_tensors(weft_receipt *receipt, const struct weft_checkpoint *checkpoint,
                                bool hashed) {
@@ -185,6 +194,7 @@ weft_status weft_receipt_add_model(weft_receipt *receipt, const weft_model *mode
                               weft_tokenizer_kind_name(parts.tokenizer),
                               weft_tokenizer_digest(parts.tokenizer)));
     WEFT_TRY(add_max_length(receipt, model));
+    WEFT_TRY(add_state(receipt, model));
     if (parts.embedding) {
         WEFT_TRY(add_embedding(receipt, parts.embedding));
     }

@@ -9,6 +9,7 @@
 #include "model/files/checkpoint.h"
 #include "model/network/architecture.h"
 #include "model/texts/decoder.h"
+#include "model/texts/state_rows.h"
 #include "plan/states.h"
 
 /* ---- whose it is ---- */
@@ -64,37 +65,26 @@ static weft_status list_states(struct states *states, weft_decoder *decoder) {
     for (uint32_t i = 0; i < states->count; i++) {
         struct weft_plan_state *state = &states->at[i];
         WEFT_TRY(weft_plan_get_state(state, decoder->plan, i));
-        states->parts[i] = (struct weft_state_part){
-            .name = state->name, .elements = state->elements, .rings = state->rings};
+        states->parts[i] = (struct weft_state_part){.name = state->name,
+                                                    .dtype = state->dtype,
+                                                    .elements = state->elements,
+                                                    .rings = state->rings};
     }
     return WEFT_OK;
 }
 
-static float *room_for(const struct states *states, const weft_host *host) {
-    uint64_t most = 1;
-    for (uint32_t i = 0; i < states->count; i++) {
-        most = states->at[i].elements > most ? states->at[i].elements : most;
-    }
-    return weft_alloc_zero(host, (size_t)most, sizeof(float));
+/* Of a sequence. */
+static uint64_t bytes_of(const struct weft_plan_state *state) {
+    return state->elements * weft_dtype_size(state->dtype);
 }
 
-/*
- * The rows of a state that consists of rings and of what is kept of it, where the oldest token is first: copies them into `kept`, or
- * from there.
- */
-static void copy_rows(float *row, float *kept, const struct weft_state_part *part, uint32_t tokens,
-                      bool from_kept) {
-    const struct weft_state_rings *rings = &part->rings;
-    const uint32_t count = tokens < rings->rows ? tokens : rings->rows;
-    const size_t bytes = rings->width * sizeof *row;
-    for (uint32_t ring = 0; ring < rings->count; ring++) {
-        for (uint32_t i = 0; i < count; i++) {
-            const uint64_t place = (tokens - count + i) % rings->rows;
-            float *in_state = row + ((uint64_t)ring * rings->rows + place) * rings->width;
-            float *in_kept = kept + ((uint64_t)ring * count + i) * rings->width;
-            memcpy(from_kept ? in_state : in_kept, from_kept ? in_kept : in_state, bytes);
-        }
+static void *room_for(const struct states *states, const weft_host *host) {
+    uint64_t most = 1;
+    for (uint32_t i = 0; i < states->count; i++) {
+        const uint64_t bytes = bytes_of(&states->at[i]);
+        most = bytes > most ? bytes : most;
     }
+    return weft_alloc_zero(host, (size_t)most, 1);
 }
 
 /* ---- saving ---- */
@@ -102,19 +92,19 @@ static void copy_rows(float *row, float *kept, const struct weft_state_part *par
 struct saver {
     const struct states *states;
     uint32_t sequence, tokens;
-    float *row;
+    void *row;
 };
 
-static weft_status read_part(void *user, uint32_t index, float *out) {
+static weft_status read_part(void *user, uint32_t index, void *out) {
     const struct saver *saver = user;
     const struct weft_plan_state *state = &saver->states->at[index];
     const struct weft_state_part *part = &saver->states->parts[index];
-    const uint64_t bytes = state->elements * sizeof *out;
+    const uint64_t bytes = bytes_of(state);
     const bool whole = part->rings.count == 0;
     WEFT_TRY(
         weft_buffer_read(state->buffer, saver->sequence * bytes, whole ? out : saver->row, bytes));
     if (!whole) {
-        copy_rows(saver->row, out, part, saver->tokens, false);
+        weft_state_take_rows(out, saver->row, part, saver->tokens);
     }
     return WEFT_OK;
 }
@@ -207,8 +197,8 @@ weft_status weft_decoder_save(weft_decoder *decoder, uint32_t sequence, const ch
 /* ---- what other texts have left ---- */
 
 static weft_status clear_state(const struct weft_plan_state *state, uint32_t batch,
-                               const float *zeros) {
-    const uint64_t bytes = state->elements * sizeof *zeros;
+                               const void *zeros) {
+    const uint64_t bytes = bytes_of(state);
     for (uint32_t b = 0; b < batch && state->rings.count == 0; b++) {
         WEFT_TRY(weft_buffer_write(state->buffer, b * bytes, zeros, bytes));
     }
@@ -218,7 +208,7 @@ static weft_status clear_state(const struct weft_plan_state *state, uint32_t bat
 static weft_status clear_all(weft_decoder *decoder) {
     struct states states = {.count = 0};
     weft_status status = list_states(&states, decoder);
-    float *zeros = status == WEFT_OK ? room_for(&states, &decoder->host) : NULL;
+    void *zeros = status == WEFT_OK ? room_for(&states, &decoder->host) : NULL;
     if (status == WEFT_OK && !zeros) {
         status = weft_fail_memory(&decoder->host, "a decoder's states");
     }
@@ -245,22 +235,22 @@ weft_status weft_decoder_prepare_states(weft_decoder *decoder) {
 /* ---- loading ---- */
 
 static weft_status write_part(const struct weft_state_file *file, const struct states *states,
-                              uint32_t index, uint32_t sequence, float *const room[2]) {
+                              uint32_t index, uint32_t sequence, void *const room[2]) {
     const struct weft_plan_state *state = &states->at[index];
     const struct weft_state_part *part = &states->parts[index];
-    const uint64_t bytes = state->elements * sizeof(float);
+    const uint64_t bytes = bytes_of(state);
     const bool whole = part->rings.count == 0;
     WEFT_TRY(weft_state_file_read(file, part, room[whole ? 0 : 1]));
     if (!whole) {
         memset(room[0], 0, (size_t)bytes);
-        copy_rows(room[0], room[1], part, file->text.count, true);
+        weft_state_put_rows(room[0], room[1], part, file->text.count);
     }
     return weft_buffer_write(state->buffer, sequence * bytes, room[0], bytes);
 }
 
 static weft_status write_parts(const struct weft_state_file *file, const struct states *states,
                                uint32_t sequence, const weft_host *host) {
-    float *const room[2] = {room_for(states, host), room_for(states, host)};
+    void *const room[2] = {room_for(states, host), room_for(states, host)};
     weft_status status = room[0] && room[1] ? WEFT_OK : weft_fail_memory(host, "a state");
     for (uint32_t i = 0; i < states->count && status == WEFT_OK; i++) {
         status = write_part(file, states, i, sequence, room);

@@ -44,6 +44,10 @@ uint64_t weft_state_part_kept(const struct weft_state_part *part, uint32_t token
                : (uint64_t)part->rings.count * kept_rows(part, tokens) * part->rings.width;
 }
 
+static uint64_t kept_bytes(const struct weft_state_part *part, uint32_t tokens) {
+    return weft_state_part_kept(part, tokens) * weft_dtype_size(part->dtype);
+}
+
 static uint32_t shape_of(uint64_t shape[3], const struct weft_state_part *part, uint32_t tokens) {
     if (part->rings.count == 0) {
         shape[0] = part->elements;
@@ -53,6 +57,10 @@ static uint32_t shape_of(uint64_t shape[3], const struct weft_state_part *part, 
     shape[1] = kept_rows(part, tokens);
     shape[2] = part->rings.width;
     return 3;
+}
+
+static weft_safetensors_dtype dtype_of(const struct weft_state_part *part) {
+    return part->dtype == WEFT_F16 ? WEFT_SAFETENSORS_F16 : WEFT_SAFETENSORS_F32;
 }
 
 static char *tensor_name(const struct weft_state_part *part, const weft_host *host) {
@@ -109,7 +117,7 @@ static weft_status sort(const struct weft_state_part ***sorted, const struct wef
 static uint64_t largest(const struct weft_state_part *parts, uint32_t count, uint32_t tokens) {
     uint64_t most = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t kept = weft_state_part_kept(&parts[i], tokens);
+        const uint64_t kept = kept_bytes(&parts[i], tokens);
         most = kept > most ? kept : most;
     }
     return most;
@@ -121,7 +129,7 @@ struct writer {
     const struct weft_state_source *source;
     const weft_host *host;
     const struct weft_state_part **sorted;
-    float *room;
+    void *room;
     struct values values;
     struct weft_safetensors_header header;
     struct weft_new_file file;
@@ -132,8 +140,7 @@ static weft_status pass_states(struct writer *writer, weft_tree_hash *hash) {
     const struct weft_state_source *source = writer->source;
     for (uint32_t i = 0; i < source->count; i++) {
         const struct weft_state_part *part = writer->sorted[i];
-        const uint64_t kept = weft_state_part_kept(part, source->text.count);
-        const size_t bytes = (size_t)kept * sizeof *writer->room;
+        const size_t bytes = (size_t)kept_bytes(part, source->text.count);
         WEFT_TRY(source->read(source->user, (uint32_t)(part - source->parts), writer->room));
         if (hash) {
             weft_tree_hash_add(hash, writer->room, bytes);
@@ -152,7 +159,7 @@ static weft_status add_tensor(struct writer *writer, const struct weft_state_par
         return weft_fail_memory(writer->host, "the name of a state");
     }
     const weft_status status =
-        weft_safetensors_header_add(&writer->header, name, WEFT_SAFETENSORS_F32, shape, rank);
+        weft_safetensors_header_add(&writer->header, name, dtype_of(part), shape, rank);
     weft_free(writer->host, name);
     return status;
 }
@@ -203,7 +210,7 @@ weft_status weft_state_file_write(const char *path, const struct weft_state_sour
         .source = source, .host = host, .header.text.host = *host, .file.file = -1};
     const uint64_t most = largest(source->parts, source->count, source->text.count);
     WEFT_TRY(sort(&writer.sorted, source->parts, source->count, host));
-    writer.room = weft_alloc_zero(host, (size_t)most + 1, sizeof *writer.room);
+    writer.room = weft_alloc_zero(host, (size_t)most + 1, 1);
     const weft_status status =
         writer.room ? write(&writer, path) : weft_fail_memory(host, "a decoder's states");
     weft_new_file_drop(&writer.file, host);
@@ -394,9 +401,10 @@ static weft_status find_part(const weft_safetensors_tensor **tensor,
     if (status == WEFT_NOT_FOUND) {
         status = WEFT_BAD_FILE;
     }
-    if (status == WEFT_OK && (*tensor)->dtype != WEFT_SAFETENSORS_F32) {
-        status = weft_fail(host, WEFT_BAD_FILE, "%s: tensor '%s': dtype: expected F32, found %s",
+    if (status == WEFT_OK && (*tensor)->dtype != dtype_of(part)) {
+        status = weft_fail(host, WEFT_BAD_FILE, "%s: tensor '%s': dtype: expected %s, found %s",
                            weft_safetensors_path(file->tensors), name,
+                           weft_safetensors_dtype_name(dtype_of(part)),
                            weft_safetensors_dtype_name((*tensor)->dtype));
     }
     weft_free(host, name);
@@ -404,28 +412,29 @@ static weft_status find_part(const weft_safetensors_tensor **tensor,
 }
 
 weft_status weft_state_file_read(const struct weft_state_file *file,
-                                 const struct weft_state_part *part, float *out) {
+                                 const struct weft_state_part *part, void *out) {
     const weft_safetensors_tensor *tensor = NULL;
     WEFT_TRY(find_part(&tensor, file, part));
-    return weft_safetensors_read_f32(file->tensors, tensor, 0, tensor->elements, out);
+    return part->dtype == WEFT_F16
+               ? weft_safetensors_read_u16(file->tensors, tensor, 0, tensor->elements, out)
+               : weft_safetensors_read_f32(file->tensors, tensor, 0, tensor->elements, out);
 }
 
 /* Of all parts in the order of their names. */
 static weft_status hash_parts(weft_digest *digest, const struct weft_state_file *file,
-                              const struct weft_state_part **sorted, uint32_t count, float *room) {
+                              const struct weft_state_part **sorted, uint32_t count, void *room) {
     weft_tree_hash hash;
     weft_tree_hash_begin(&hash);
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t kept = weft_state_part_kept(sorted[i], file->text.count);
         WEFT_TRY(weft_state_file_read(file, sorted[i], room));
-        weft_tree_hash_add(&hash, room, (size_t)kept * sizeof *room);
+        weft_tree_hash_add(&hash, room, (size_t)kept_bytes(sorted[i], file->text.count));
     }
     *digest = weft_tree_hash_end(&hash);
     return WEFT_OK;
 }
 
 static weft_status check_hash(const struct weft_state_file *file,
-                              const struct weft_state_part **sorted, uint32_t count, float *room) {
+                              const struct weft_state_part **sorted, uint32_t count, void *room) {
     weft_digest digest;
     char text[WEFT_DIGEST_TEXT_SIZE];
     const char *found = find_note(file->tensors, keys[STATES]);
@@ -458,7 +467,7 @@ weft_status weft_state_file_check(const struct weft_state_file *file,
     WEFT_TRY(check_parts(file, parts, count));
     WEFT_TRY(sort(&sorted, parts, count, host));
     const uint64_t most = largest(parts, count, file->text.count);
-    float *room = weft_alloc_zero(host, (size_t)most + 1, sizeof *room);
+    void *room = weft_alloc_zero(host, (size_t)most + 1, 1);
     const weft_status status =
         room ? check_hash(file, sorted, count, room) : weft_fail_memory(host, "a state");
     weft_free(host, room);

@@ -3,7 +3,7 @@
  * Files of a decoder's state: one sequence, with all that it needs to go on where it was. A safetensors file of these tensors,
  *   tokens       I32 [n], those that the model has read
  *   next         I32 [k], those that follow in the text and have not been read; absent if there are none
- *   state/NAME   F32 of each state: [count, min(n, rows), width] of one that consists of rings, the oldest token first, else [elements]
+ *   state/NAME   F32, or F16 where the model's states are, of each state: [count, min(n, rows), width] of one that consists of rings, the oldest token first, else [elements]
  * and of the notes that state_file.c lists. Everything is checked, and compared with the reader's own, before any of it is used.
  */
 #ifndef WEFT_MODEL_STATE_FILE_H
@@ -32,9 +32,10 @@ struct weft_state_text {
         given; /* so many of the first were not made: the sampling's random numbers are counted from there */
 };
 
-/** A state: `elements` floats of a sequence, or rings of them. */
+/** A state: `elements` of a sequence, f32 or f16, or rings of them. */
 struct weft_state_part {
     const char *name;
+    weft_dtype dtype;
     uint64_t elements;
     struct weft_state_rings rings;
 };
@@ -48,7 +49,7 @@ struct weft_state_source {
     struct weft_state_text text;
     const struct weft_state_part *parts;
     uint32_t count;
-    weft_status (*read)(void *user, uint32_t part, float *out);
+    weft_status (*read)(void *user, uint32_t part, void *out);
     void *user;
 };
 
@@ -77,7 +78,7 @@ weft_status weft_state_file_check(const struct weft_state_file *file,
                                   const struct weft_state_part *parts, uint32_t count);
 /** The elements of a part that are kept. */
 weft_status weft_state_file_read(const struct weft_state_file *file,
-                                 const struct weft_state_part *part, float *out);
+                                 const struct weft_state_part *part, void *out);
 void weft_state_file_close(struct weft_state_file *file);
 
 #endif

@@ -466,6 +466,77 @@ static LLVMValueRef add_pairs(struct weft_emit *emit, const struct weft_ir_instr
                            weft_emit_vector(emit, inner[0]));
 }
 
+/* ---- f16 ---- */
+
+/* Arguments of what makes a value by this operation on integers or floats; null where it is made otherwise. */
+static const weft_ir_value *made_by(const struct weft_emit *emit, weft_ir_value value,
+                                    uint32_t op) {
+    const struct weft_ir_instruction *made = maker(emit, before_casts(emit, value));
+    return made && made->op == op ? emit->program->arguments + made->arguments : NULL;
+}
+
+static bool is_number(const struct weft_emit *emit, weft_ir_value value, uint32_t bits) {
+    const struct weft_ir_def *def = &emit->program->values[before_casts(emit, value)];
+    return def->constant && def->bits == bits;
+}
+
+/* The other operand of an operation with a constant, which stands behind it, or on either side of what commutes; 0: none. */
+static weft_ir_value beside(const struct weft_emit *emit, weft_ir_value value, uint32_t op,
+                            uint32_t number) {
+    const weft_ir_value *x = made_by(emit, value, op);
+    const bool commutes = op == SpvOpIAdd || op == SpvOpBitwiseAnd;
+    return x && is_number(emit, x[1], number)               ? before_casts(emit, x[0])
+           : x && commutes && is_number(emit, x[0], number) ? before_casts(emit, x[1])
+                                                            : 0;
+}
+
+/* What a value is chosen for where `below` is less than a limit, and otherwise; null: it is no such choice. */
+static const weft_ir_value *chosen_below(const struct weft_emit *emit, weft_ir_value value,
+                                         weft_ir_value below, uint32_t limit) {
+    const weft_ir_value *choice = made_by(emit, value, SpvOpSelect);
+    return choice && beside(emit, choice[0], SpvOpULessThan, limit) == below ? choice + 1 : NULL;
+}
+
+/* Bits of an f16 whose widened size a value is, as half.glsl's weft_float_of_any_f16 makes it; 0: it is none. */
+static weft_ir_value widened_size(const struct weft_emit *emit, weft_ir_value value) {
+    const weft_ir_value *outer = made_by(emit, value, SpvOpSelect);
+    const weft_ir_value moved =
+        outer ? beside(emit, outer[0], SpvOpULessThan, UINT32_C(0x00800000)) : 0;
+    if (moved == 0) {
+        return 0;
+    }
+    const weft_ir_value *small = made_by(emit, outer[1], SpvOpBitcast);
+    const weft_ir_value raised =
+        small ? beside(emit, small[0], SpvOpFSub, UINT32_C(0x38800000)) : 0;
+    const weft_ir_value *cast = raised ? made_by(emit, raised, SpvOpBitcast) : NULL;
+    const weft_ir_value *sum = made_by(emit, outer[2], SpvOpIAdd);
+    const uint32_t at = sum && before_casts(emit, sum[0]) == moved ? 1 : 0;
+    const weft_ir_value *bias = sum && before_casts(emit, sum[1 - at]) == moved
+                                    ? chosen_below(emit, sum[at], moved, UINT32_C(0x0F800000))
+                                    : NULL;
+    const bool is_it = cast && beside(emit, cast[0], SpvOpIAdd, UINT32_C(0x38800000)) == moved &&
+                       bias && is_number(emit, bias[0], UINT32_C(0x38000000)) &&
+                       is_number(emit, bias[1], UINT32_C(0x70000000));
+    const weft_ir_value size = is_it ? beside(emit, moved, SpvOpShiftLeftLogical, 13) : 0;
+    return size ? beside(emit, size, SpvOpBitwiseAnd, 0x7FFF) : 0;
+}
+
+/* That of an f16 with its sign by the processor's own conversion, which no mode changes; null where it is something else. */
+static LLVMValueRef widen_half(struct weft_emit *emit,
+                               const struct weft_ir_instruction *instruction, bool varying) {
+    const weft_ir_value *x = emit->program->arguments + instruction->arguments;
+    for (uint32_t i = 0; i < 2 && emit->has_half && instruction->op == SpvOpBitwiseOr; i++) {
+        const weft_ir_value bits = widened_size(emit, x[i]);
+        const weft_ir_value sign = bits ? beside(emit, x[1 - i], SpvOpShiftLeftLogical, 16) : 0;
+        if (sign && beside(emit, sign, SpvOpBitwiseAnd, 0x8000) == bits) {
+            return LLVMBuildBitCast(
+                emit->builder, weft_emit_float_of_half(emit, operand(emit, bits, varying)),
+                varying ? weft_emit_vector_type(emit, WEFT_IR_I32) : emit->types[WEFT_IR_I32], "");
+        }
+    }
+    return NULL;
+}
+
 /* The product that an operand is, if the module allows that it is fused with what takes it. */
 static const struct weft_ir_instruction *product(const struct weft_emit *emit,
                                                  weft_ir_value value) {
@@ -503,6 +574,7 @@ void weft_emit_arithmetic(struct weft_emit *emit, const struct weft_ir_instructi
     LLVMValueRef made = fuse(emit, instruction, varying);
     made = made ? made : add_dot(emit, instruction, varying);
     made = made ? made : add_pairs(emit, instruction, varying);
+    made = made ? made : widen_half(emit, instruction, varying);
     if (!made && instruction->argument_count <= MOST_OPERANDS) {
         LLVMValueRef x[MOST_OPERANDS];
         LLVMValueRef second_scalar = NULL;

@@ -117,6 +117,8 @@ void weft_emit_arithmetic(struct weft_emit *emit, const struct weft_ir_instructi
 /** On operands that are all scalars or all vectors; null, and an error, for what is not known. */
 LLVMValueRef weft_emit_glsl(struct weft_emit *emit, uint32_t number, uint32_t type,
                             LLVMValueRef *operands, uint32_t count);
+/** The f16 in the lower bits of a word, by the processor's conversion: only where it has_half. */
+LLVMValueRef weft_emit_float_of_half(struct weft_emit *emit, LLVMValueRef word);
 /** The sum of products of the bytes of two words, and of `sum` where it is not null; `mixed`: b's are unsigned. All scalars or all vectors. */
 LLVMValueRef weft_emit_dot(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b, LLVMValueRef sum,
                            bool mixed);

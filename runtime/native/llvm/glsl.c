@@ -142,18 +142,27 @@ static LLVMValueRef tanh_of(struct weft_emit *emit, LLVMValueRef x) {
     return LLVMBuildSelect(builder, near, small, made, "");
 }
 
+static LLVMTypeRef f32_like(const struct weft_emit *emit, LLVMValueRef word) {
+    return weft_emit_is_vector(word) ? weft_emit_vector_type(emit, WEFT_IR_F32)
+                                     : emit->types[WEFT_IR_F32];
+}
+
+LLVMValueRef weft_emit_float_of_half(struct weft_emit *emit, LLVMValueRef word) {
+    const bool vector = weft_emit_is_vector(word);
+    const LLVMTypeRef i16 =
+        vector ? LLVMVectorType(emit->types[WEFT_IR_I16], emit->lanes) : emit->types[WEFT_IR_I16];
+    const LLVMTypeRef half = vector ? LLVMVectorType(emit->half, emit->lanes) : emit->half;
+    const LLVMValueRef bits = LLVMBuildTrunc(emit->builder, word, i16, "");
+    return LLVMBuildFPExt(emit->builder, LLVMBuildBitCast(emit->builder, bits, half, ""),
+                          f32_like(emit, word), "");
+}
+
 /* The half in the lower bits of a word. Where the processor has no conversion, half subnormals count as zeros. */
 static LLVMValueRef unpack_half(struct weft_emit *emit, LLVMValueRef word) {
     const LLVMBuilderRef builder = emit->builder;
-    const bool vector = weft_emit_is_vector(word);
-    const LLVMTypeRef f32 =
-        vector ? weft_emit_vector_type(emit, WEFT_IR_F32) : emit->types[WEFT_IR_F32];
+    const LLVMTypeRef f32 = f32_like(emit, word);
     if (emit->has_half) {
-        const LLVMTypeRef i16 = vector ? LLVMVectorType(emit->types[WEFT_IR_I16], emit->lanes)
-                                       : emit->types[WEFT_IR_I16];
-        const LLVMTypeRef half = vector ? LLVMVectorType(emit->half, emit->lanes) : emit->half;
-        const LLVMValueRef bits = LLVMBuildTrunc(builder, word, i16, "");
-        return LLVMBuildFPExt(builder, LLVMBuildBitCast(builder, bits, half, ""), f32, "");
+        return weft_emit_float_of_half(emit, word);
     }
     const LLVMValueRef magnitude =
         LLVMBuildAnd(builder, word, weft_emit_number(emit, word, 0x7FFF), "");

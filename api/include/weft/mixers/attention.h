@@ -56,6 +56,11 @@ typedef struct weft_banded_attention_params {
         lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
     uint32_t kv_heads; /**< heads of k and v; divides heads; 0: heads */
     weft_tensor sinks; /**< f32 [heads], or none: as weft_attention_params; no bandwidth hides it */
+    /**
+     * Keys and values are rounded to f16 before anything reads them, to nearest, ties to even, and from 65520 on to infinity: bits of its own,
+     * the same on every device. The state of weft_graph_banded_attention_step then has them as f16, in half of the memory.
+     */
+    bool f16;
 } weft_banded_attention_params;
 
 #ifndef __cplusplus

@@ -17,7 +17,7 @@ from . import errors
 
 if TYPE_CHECKING:
     from .device import Device
-    from .model import Model, Tokenizer
+    from .model import Model, StateType, Tokenizer
 
 _SMALL = 64 << 20
 """Bytes of a file that travels besides the weights."""
@@ -96,13 +96,13 @@ def reduced(model: Model, protocol: int) -> tuple[Any, ...]:
     """What pickle takes for a model. From protocol 5 on the weights may go beside, without a copy."""
     config, weights, files, tokenizer = _state(model)
     data: Any = pickle.PickleBuffer(weights) if protocol >= 5 else weights
-    return _made, (config, data, files, tokenizer, model._device)
+    return _made, (config, data, files, tokenizer, model._device, model.info.state)
 
 
 def copied(model: Model) -> Model:
     """A model of its own, of the same device."""
     config, weights, files, tokenizer = _state(model)
-    return _made(config, weights, files, copy.deepcopy(tokenizer), model._device)
+    return _made(config, weights, files, copy.deepcopy(tokenizer), model._device, model.info.state)
 
 
 def _state(model: Model) -> tuple[str, bytes, dict[str, bytes], Tokenizer | None]:
@@ -116,17 +116,18 @@ def _state(model: Model) -> tuple[str, bytes, dict[str, bytes], Tokenizer | None
     return model._config, weights, origin.files(), origin.tokenizer
 
 
-def _made(config: str, weights: Any, files: dict[str, bytes], tokenizer: Tokenizer | None, device: Device | None) -> Model:
+def _made(config: str, weights: Any, files: dict[str, bytes], tokenizer: Tokenizer | None, device: Device | None,
+          state: StateType) -> Model:
     """The model again."""
-    from .model import load, model_of, model_of_memory
+    from .model import in_state, load, model_of, model_of_memory
 
     if not files:  # nothing that only a folder has
-        return model_of(model_of_memory(config, weights), device, tokenizer)
+        return in_state(model_of(model_of_memory(config, weights), device, tokenizer), state)
     with tempfile.TemporaryDirectory(prefix="weft-") as name:
         folder = pathlib.Path(name)
         if list(files) == [_GGUF]:
             (folder / _GGUF).write_bytes(files[_GGUF])
-            model = load(folder / _GGUF, device, tokenizer=tokenizer)
+            model = load(folder / _GGUF, device, tokenizer=tokenizer, state=state)
             model._origin = _CarriedFile(files, tokenizer)
             return model
         for path, data in files.items():
@@ -135,7 +136,7 @@ def _made(config: str, weights: Any, files: dict[str, bytes], tokenizer: Tokeniz
         place = folder / _place(folder)
         (place / "config.json").write_text(config, "utf-8")
         (place / _WEIGHTS).write_bytes(weights)
-        model = load(folder, device, tokenizer=tokenizer)
+        model = load(folder, device, tokenizer=tokenizer, state=state)
         model._origin = _Carried(files, tokenizer)
     return model
 

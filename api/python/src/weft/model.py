@@ -111,6 +111,8 @@ class ModelInfo:
     """Of a model with a tower of texts, which it is, and one of images: `similarity` is this times the cosine, and …"""
     similarity_bias: float
     """… this. 0: there is no other tower."""
+    state: str
+    """What a decoder keeps keys and values as, f32 or f16: `load`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -826,6 +828,7 @@ def _model_info(info: Any) -> ModelInfo:
         fields[name] = text_of(fields[name])
     fields["eos_tokens"] = tuple(ffi.unpack(info.eos_tokens, info.eos_token_count)) if info.eos_token_count else ()
     fields["task"] = text_of(lib.weft_task_name(info.task))
+    fields["state"] = _core.word_of(info.state, "weft_dtype")
     return ModelInfo(**fields)
 
 
@@ -839,13 +842,16 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
     return [int(token) for token in found]
 
 
-def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokenizer: Tokenizer | None = None) -> Model:
+def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokenizer: Tokenizer | None = None,
+         state: StateType = "f32") -> Model:
     """Loads a model folder: config.json (Hugging Face's layout) and model.safetensors. Or a GGUF file.
 
     Args:
         folder: the folder; or a file .gguf, or a folder that has one and no config.json.
         device: what it will run on; None: the default device.
         tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids.
+        state: "f16" rounds keys and values of softmax attention to that, and keeps them so, in half of the memory: with bits of
+            its own, the same for whole texts, prompts and steps, on every device. Only of a model whose `state` has some.
 
     Gives a `Program`, which is called with arrays, for a folder that is one. Raises NotFound, BadFile and Unsupported, naming
     file, field or tensor, expected and found.
@@ -862,8 +868,28 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
         model._rules = _images.Rules(path)
     if isinstance(model, Model) and model.info.by_template:
         model._template = _pairs.template_of(path)
+    return in_state(model, state)
+
+
+def in_state(model: Model, state: StateType) -> Model:
+    """The model, whose states are now of that type."""
+    number = _core.number_of(state, "weft_dtype", "state")
+    if number == lib.WEFT_F32:
+        return model
+    try:
+        if not isinstance(model, Model):
+            raise errors.Unsupported("state f16: expected a decoder whose state has keys and values of softmax attention, "
+                                     "found a program")
+        check(lib.weft_model_set_state(model._handle.get(), number))
+    except BaseException:
+        model.close()
+        raise
+    model._read_info()
     return model
 
+
+StateType = Literal["f32", "f16"]
+"""What keys and values are kept as: see `load`."""
 
 Quantization = Literal["int8", "int8-only", "q8_0", "q4_0", "q4_k"]
 """What matrices become: see `quantize`."""

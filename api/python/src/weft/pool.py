@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, overload
 
 from . import _core, _inputs, errors
 from .device import Device, Math, WeightStorage, devices
-from .model import Classification, Model, Tokenizer, load
+from .model import Classification, Model, StateType, Tokenizer, load
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,12 +93,13 @@ class Pool:
         if not self._closed:
             self._start()
 
-    def load(self, folder: str | os.PathLike[str], *, tokenizer: Tokenizer | None = None) -> PooledModel:
+    def load(self, folder: str | os.PathLike[str], *, tokenizer: Tokenizer | None = None,
+             state: StateType = "f32") -> PooledModel:
         """Loads a model folder for all its devices; see `weft.load`."""
         models: list[Model] = []
         try:
             for device in self.devices:
-                models.append(load(folder, device, tokenizer=tokenizer))
+                models.append(load(folder, device, tokenizer=tokenizer, state=state))
         except BaseException:
             for model in models:
                 model.close()

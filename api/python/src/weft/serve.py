@@ -24,6 +24,7 @@ from ._serve.models import Making, load_all
 
 if TYPE_CHECKING:
     from .device import Device
+    from .model import StateType
 
 __all__ = ["Application", "Limits", "application", "main"]
 
@@ -32,7 +33,8 @@ _TURN = 1e-4  # seconds after which the event loop lets a model's thread go on, 
 
 
 def application(models: str | Sequence[str], *, device: Device | None = None, pooling: str | None = None,
-                normalize: bool = False, api_keys: Sequence[str] = (), limits: Limits | None = None) -> Application:
+                normalize: bool = False, state: StateType = "f32", api_keys: Sequence[str] = (),
+                limits: Limits | None = None) -> Application:
     """Loads models, and gives an application of ASGI that serves them.
 
     Args:
@@ -40,6 +42,7 @@ def application(models: str | Sequence[str], *, device: Device | None = None, po
         device: what they run on; None: the default device.
         pooling: makes vectors of models whose folders do not say how: see `Model.embed`.
         normalize: gives vectors of length 1, also where the folder does not say so.
+        state: of all models: see `load`.
         api_keys: of which a request must have one; none: any request is answered.
         limits: how much it takes at once; None: see `Limits`.
 
@@ -49,7 +52,7 @@ def application(models: str | Sequence[str], *, device: Device | None = None, po
     if any(not key or not key.isascii() for key in api_keys):
         raise errors.InvalidArgument("api_keys: expected keys of ASCII characters, none of them empty")
     counts, most = new_metrics(), limits or Limits()
-    return Application(load_all(several, Making(device, pooling, normalize), most, counts), api_keys, most, counts)
+    return Application(load_all(several, Making(device, pooling, normalize, state), most, counts), api_keys, most, counts)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -64,6 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, default=0, help="of the processor device; 0: all")
     parser.add_argument("--pooling", help="for folders that do not say how vectors are made, such as mean")
     parser.add_argument("--normalize", action="store_true", help="vectors of length 1, also where the folder does not say so")
+    parser.add_argument("--state", choices=["f32", "f16"], default="f32",
+                        help="how keys and values of softmax attention are kept: f16 takes half of the memory")
     parser.add_argument("--api-key", action="append", default=[], metavar="KEY",
                         help=f"that requests must have; other users see a command's arguments: {_KEY_VARIABLE} hides it")
     for field in dataclasses.fields(Limits):
@@ -80,8 +85,8 @@ def _load(given: argparse.Namespace) -> Application:
     limits = Limits(**{field.name: getattr(given, f"limit_{field.name}") for field in dataclasses.fields(Limits)})
     select = int(given.device) if (given.device or "").isdecimal() else given.device
     device = Device(select, threads=given.threads) if given.device or given.threads else None
-    return application(given.models, device=device, pooling=given.pooling, normalize=given.normalize, api_keys=keys,
-                       limits=limits)
+    return application(given.models, device=device, pooling=given.pooling, normalize=given.normalize, state=given.state,
+                       api_keys=keys, limits=limits)
 
 
 def _say(text: str) -> None:

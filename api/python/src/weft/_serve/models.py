@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import _hub, _texts, errors
 from ..device import Device
-from ..model import Model, load
+from ..model import Model, StateType, load
 from . import generation, ranks, speech
 from .failure import Failure
 from .limits import Limits
@@ -31,6 +31,7 @@ class Making:
     device: Device | None = None
     pooling: str | None = None
     normalize: bool = False
+    state: StateType = "f32"
 
 
 class Served:
@@ -39,7 +40,7 @@ class Served:
     def __init__(self, name: str, folder: str, making: Making, limits: Limits, metrics: Metrics) -> None:
         self.name, self.limits, self._metrics = name, limits, metrics
         self.created = int(time.time())
-        model = load(folder, making.device)
+        model = load(folder, making.device, state=making.state)
         if not isinstance(model, Model):
             raise errors.Unsupported(f"{name}: expected a model of texts, found a program without a task")
         self.model = model

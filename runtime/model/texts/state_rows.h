@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of states that consist of rings, and what is kept of them: those of the newest tokens, the oldest first. */
+#ifndef WEFT_MODEL_STATE_ROWS_H
+#define WEFT_MODEL_STATE_ROWS_H
+
+#include "model/texts/state_file.h"
+
+/** Copies them out of a sequence's state, after so many tokens: as [count, min(tokens, rows), width]. */
+void weft_state_take_rows(void *kept, const void *state, const struct weft_state_part *part,
+                          uint32_t tokens);
+/** Copies them back. What else the state has stays as it is. */
+void weft_state_put_rows(void *state, const void *kept, const struct weft_state_part *part,
+                         uint32_t tokens);
+
+#endif
