@@ -231,6 +231,7 @@ static const struct row band_rows[] = {
     {1, 67, 3, 7, 7, .option = 31, .kind = WEFT_VALUES_TENS, .sinks = true, .f16 = true},
     {1, 20, 17, 131, 131, .option = 100, .kind = WEFT_VALUES_UNIT, .kv_heads = 1, .f16 = true},
     {1, 40, 1, 66, 66, .option = 15, .kind = WEFT_VALUES_SMALL, .f16 = true},
+    {1, 40, 3, 133, 133, .option = 30, .kind = WEFT_VALUES_UNIT, .kv_heads = 1, .f16 = true},
     {2, 150, 2, 5, 5, .option = 139, .kind = WEFT_VALUES_UNIT, .kv_heads = 1, .f16 = true},
     {3, 24, 2, 8, 8, .option = 4, .kind = WEFT_VALUES_UNIT, .prompt = 20, .shorter = 9,
      .f16 = true},

@@ -120,7 +120,7 @@ void pack_queries(Part part, uint channel, uint depth)
                     }                                                                                                  \
                 }                                                                                                      \
             }                                                                                                          \
-            for (uint i = 0; i < COUNT; i++) {                                                                         \
+            for (uint i = 0; i < COUNT && query + i < part.count; i++) {                                               \
                 for (uint j = 0; j < VECTORS; j++) {                                                                   \
                     uint x = key + TILE_LANES * j + gl_LocalInvocationID.x;                                            \
                     weights[own[i]][x] = (channel == 0 ? 0.0 : weights[own[i]][x]) + sum[i][j];                        \

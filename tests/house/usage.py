@@ -79,8 +79,8 @@ def offered(shell: str) -> dict[str, dict[str, set[str]]]:
             if name:
                 options[name[1]] = set(values[1].split()) if values else set()
         if shell != "zsh":
-            for name in set(options) & {"--math", "--weights", "--state", "--pooling", "--pass", "--checkpoints", "--size", "--suite", "--format",
-                                        "--similarity", "--task", "--to"}:
+            for name in set(options) & {"--math", "--weights", "--state", "--pooling", "--pass", "--checkpoints", "--size", "--suite",
+                                        "--format", "--similarity", "--task", "--to"}:
                 options[name] = {line.split("\t")[0] for line in answers(command, name, "")}
         found[command] = options
     if shell == "bash":

@@ -3,6 +3,7 @@
 /* Variants: every row of every set gives the bits of its group, and the engine that chooses between rows. */
 #include <weft/arithmetic.h>
 
+#include "core/math/half.h"
 #include "core/math/philox.h"
 #include "graph/op.h"
 #include "kernels/matmul/tiled.h"
@@ -53,6 +54,15 @@ static void fill_halves(float *data, size_t count, uint32_t round, uint32_t inpu
     }
 }
 
+/* The state's words are two f16 each. */
+static void fill_pairs(float *data, size_t count, uint32_t round, uint32_t input) {
+    fill_evenly(data, count, round, input);
+    for (size_t i = 0; input == 3 && i < count; i++) {
+        const uint16_t pair[2] = {weft_half_of_float(data[i]), weft_half_of_float(2 * data[i])};
+        memcpy(&data[i], pair, sizeof pair);
+    }
+}
+
 static weft_status build_product(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                  uint32_t round) {
     return weft_graph_matmul(y, graph, x[0], x[1],
@@ -84,6 +94,16 @@ static weft_status build_band_step(weft_tensor *y, weft_graph *graph, const weft
     return weft_graph_banded_attention_step(
         y, graph, x[0], x[1], x[2], &step,
         weft_banded_attention_params(.heads = 2 - round, .half_width = 150));
+}
+
+static weft_status build_band_half_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                        uint32_t round) {
+    static const int32_t positions[2] = {199, 30};
+    const weft_step step = {.state = "state",
+                            .position = weft_test_constant_i32(graph, weft_shape_of(2), positions)};
+    return weft_graph_banded_attention_step(
+        y, graph, x[0], x[1], x[2], &step,
+        weft_banded_attention_params(.heads = 2 - round, .half_width = 150, .f16 = true));
 }
 
 /* x [2, 1, d] and coefficients [m, d]. */
@@ -443,6 +463,16 @@ static const struct work works[] = {
      {{3, {2, 1, 152}}, {3, {2, 1, 152}}, {3, {2, 1, 152}}, {2, {2, 2 * 151 * 152}}},
      3,
      .build = build_band_step},
+    {"banded_attention/half_step",
+     {{3, {2, 1, 72}}, {3, {2, 1, 72}}, {3, {2, 1, 72}}, {2, {2, 2 * 160 * 36}}},
+     3,
+     .build = build_band_half_step,
+     .fill = fill_pairs},
+    {"banded_attention/half_step",
+     {{3, {2, 1, 152}}, {3, {2, 1, 152}}, {3, {2, 1, 152}}, {2, {2, 2 * 160 * 76}}},
+     3,
+     .build = build_band_half_step,
+     .fill = fill_pairs},
     {"toeplitz/step",
      {{3, {2, 1, 37}}, {2, {1030, 37}}, {2, {2, 1030 * 37}}},
      2,

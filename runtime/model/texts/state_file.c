@@ -383,6 +383,18 @@ void weft_state_file_close(struct weft_state_file *file) {
 
 /* ---- reading: states ---- */
 
+/* Before the shape, which is another one where states are of another type. */
+static weft_status check_dtype(const weft_safetensors *tensors, const char *name,
+                               weft_safetensors_dtype dtype) {
+    const weft_safetensors_tensor *tensor = weft_safetensors_find(tensors, name);
+    return !tensor || tensor->dtype == dtype
+               ? WEFT_OK
+               : weft_fail(weft_safetensors_host(tensors), WEFT_BAD_FILE,
+                           "%s: tensor '%s': dtype: expected %s, found %s",
+                           weft_safetensors_path(tensors), name, weft_safetensors_dtype_name(dtype),
+                           weft_safetensors_dtype_name(tensor->dtype));
+}
+
 /* The part's tensor of the shape that its text makes it. */
 static weft_status find_part(const weft_safetensors_tensor **tensor,
                              const struct weft_state_file *file,
@@ -397,15 +409,12 @@ static weft_status find_part(const weft_safetensors_tensor **tensor,
     const weft_shape expected =
         rank == 1 ? weft_shape_of((uint32_t)shape[0])
                   : weft_shape_of((uint32_t)shape[0], (uint32_t)shape[1], (uint32_t)shape[2]);
-    weft_status status = weft_safetensors_require(tensor, file->tensors, name, expected);
+    weft_status status = check_dtype(file->tensors, name, dtype_of(part));
+    if (status == WEFT_OK) {
+        status = weft_safetensors_require(tensor, file->tensors, name, expected);
+    }
     if (status == WEFT_NOT_FOUND) {
         status = WEFT_BAD_FILE;
-    }
-    if (status == WEFT_OK && (*tensor)->dtype != dtype_of(part)) {
-        status = weft_fail(host, WEFT_BAD_FILE, "%s: tensor '%s': dtype: expected %s, found %s",
-                           weft_safetensors_path(file->tensors), name,
-                           weft_safetensors_dtype_name(dtype_of(part)),
-                           weft_safetensors_dtype_name((*tensor)->dtype));
     }
     weft_free(host, name);
     return status;
