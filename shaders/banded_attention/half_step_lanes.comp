@@ -54,8 +54,9 @@ shared uint orders[FIXED_QUERIES][BLOCK]; // of the scores: weft_order_key
 shared float own_scores[FIXED_QUERIES];
 shared uint tops[BLOCK / WEFT_KEYS + 1][FIXED_QUERIES]; // the largest of them before each chunk of the block
 shared float factors[BLOCK / WEFT_KEYS][FIXED_QUERIES]; // for what there was before the chunk
-shared uint largest[FIXED_QUERIES]; // of all blocks so far, as weft_order_key
-shared float total[FIXED_QUERIES];
+// Of all blocks so far, by turns: all invocations read one of the two and write the other.
+shared uint largest[2][FIXED_QUERIES]; // as weft_order_key
+shared float total[2][FIXED_QUERIES];
 shared float inverse[FIXED_QUERIES]; // of the total, once it is complete
 
 // The workgroup's part of a block.
@@ -71,6 +72,7 @@ struct Part
     uint own; // the head of k and v
     uint query; // the first head of q: in q and in the result
     uint count; // queries
+    uint turn; // of what there is before the block; the other one is of what there is with it
 };
 
 // Where a word is whose chunk does not wrap around: see matmul/panels.comp.
@@ -191,7 +193,7 @@ void order_scores(Part part, weft_band band)
 void find_tops(Part part)
 {
     for (uint i = 0; i < part.count; i++) {
-        uint top = largest[i];
+        uint top = largest[part.turn][i];
         tops[0][i] = top;
         for (uint chunk = 0; chunk < BLOCK / WEFT_KEYS; chunk++) {
             for (uint j = 0; j < WEFT_KEYS; j++) {
@@ -199,7 +201,7 @@ void find_tops(Part part)
             }
             tops[chunk + 1][i] = top;
         }
-        largest[i] = top;
+        largest[1 - part.turn][i] = top;
     }
 }
 
@@ -229,7 +231,7 @@ void make_weights(Part part, weft_band band)
 void add_totals(Part part, weft_band band)
 {
     for (uint i = 0; i < part.count; i++) {
-        float all = total[i];
+        float all = total[part.turn][i];
         for (uint chunk = part.begin / WEFT_KEYS * WEFT_KEYS; chunk < part.last; chunk += WEFT_KEYS) {
             uint begin = max(part.begin, chunk) - part.block;
             uint end = min(part.last, chunk + WEFT_KEYS) - part.block;
@@ -239,7 +241,7 @@ void add_totals(Part part, weft_band band)
             }
             all = weft_band_starts(band, chunk) ? sum : weft_multiply_add(factors[(chunk - part.block) / WEFT_KEYS][i], all, sum);
         }
-        total[i] = all;
+        total[1 - part.turn][i] = all;
     }
 }
 
@@ -247,10 +249,10 @@ void find_inverses(Part part, weft_band band)
 {
     for (uint i = gl_LocalInvocationID.x; i < FIXED_QUERIES; i += TILE_LANES) {
         uint own = query_of(part, i);
-        float all = total[own];
+        float all = total[1 - part.turn][own];
         if (HAS_SINKS != 0) {
             uint head = (part.query / push.width + own) % push.heads;
-            float shift = weft_band_shift(weft_from_order_key(largest[own]));
+            float shift = weft_band_shift(weft_from_order_key(largest[1 - part.turn][own]));
             all = weft_band_total(all, sinks[head], shift, weft_causal_unit(band));
         }
         inverse[i] = weft_rcp(all); // of use behind the last block
@@ -401,9 +403,10 @@ void main()
     part.query = (head * push.group + tile) * push.width;
     part.count = min(FIXED_QUERIES, push.group - tile);
     for (uint i = gl_LocalInvocationID.x; i < FIXED_QUERIES; i += TILE_LANES) {
-        largest[i] = WEFT_LEAST_KEY;
-        total[i] = 0.0;
+        largest[0][i] = WEFT_LEAST_KEY;
+        total[0][i] = 0.0;
     }
+    part.turn = 0;
     uint first = band.begin / BLOCK * BLOCK;
     for (uint block = first; block < band.end; block += BLOCK) {
         part.block = block;
@@ -424,6 +427,7 @@ void main()
         barrier();
         add_values(part, band);
         barrier();
+        part.turn = 1 - part.turn;
     }
     if (tile == 0) {
         keep_token(part, place % weft_half_rows(push.before));
