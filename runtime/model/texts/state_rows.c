@@ -10,7 +10,7 @@
 static uint64_t half_at(const struct weft_state_rings *rings, uint32_t ring, uint32_t row,
                         uint32_t c) {
     const uint64_t pairs = (rings->width + 1) / 2;
-    const uint64_t first = ring * rings->rows * pairs;
+    const uint64_t first = (uint64_t)ring * rings->rows * pairs;
     const bool is_key = ring < rings->count / 2;
     const uint64_t key = (row / HALF_TILE * pairs + c / 2) * HALF_TILE + row % HALF_TILE;
     return is_key ? 2 * (first + key) + c % 2 : 2 * (first + row * pairs + c % pairs) + c / pairs;
