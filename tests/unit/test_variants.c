@@ -86,24 +86,24 @@ static weft_status build_experts(weft_tensor *y, weft_graph *graph, const weft_t
 }
 
 /* The tokens 199 and 30 of two sequences. */
-static weft_status build_band_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
-                                   uint32_t round) {
+static weft_status add_band_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                 uint32_t round, bool f16) {
     static const int32_t positions[2] = {199, 30};
     const weft_step step = {.state = "state",
                             .position = weft_test_constant_i32(graph, weft_shape_of(2), positions)};
     return weft_graph_banded_attention_step(
         y, graph, x[0], x[1], x[2], &step,
-        weft_banded_attention_params(.heads = 2 - round, .half_width = 150));
+        weft_banded_attention_params(.heads = 2 - round, .half_width = 150, .f16 = f16));
+}
+
+static weft_status build_band_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                   uint32_t round) {
+    return add_band_step(y, graph, x, round, false);
 }
 
 static weft_status build_band_half_step(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                         uint32_t round) {
-    static const int32_t positions[2] = {199, 30};
-    const weft_step step = {.state = "state",
-                            .position = weft_test_constant_i32(graph, weft_shape_of(2), positions)};
-    return weft_graph_banded_attention_step(
-        y, graph, x[0], x[1], x[2], &step,
-        weft_banded_attention_params(.heads = 2 - round, .half_width = 150, .f16 = true));
+    return add_band_step(y, graph, x, round, true);
 }
 
 /* x [2, 1, d] and coefficients [m, d]. */

@@ -104,7 +104,7 @@ static weft_status read_part(void *user, uint32_t index, void *out) {
     WEFT_TRY(
         weft_buffer_read(state->buffer, saver->sequence * bytes, whole ? out : saver->row, bytes));
     if (!whole) {
-        weft_state_take_rows(out, saver->row, part, saver->tokens);
+        weft_state_copy_rows(saver->row, out, part, saver->tokens, false);
     }
     return WEFT_OK;
 }
@@ -243,7 +243,7 @@ static weft_status write_part(const struct weft_state_file *file, const struct s
     WEFT_TRY(weft_state_file_read(file, part, room[whole ? 0 : 1]));
     if (!whole) {
         memset(room[0], 0, (size_t)bytes);
-        weft_state_put_rows(room[0], room[1], part, file->text.count);
+        weft_state_copy_rows(room[0], room[1], part, file->text.count, true);
     }
     return weft_buffer_write(state->buffer, sequence * bytes, room[0], bytes);
 }

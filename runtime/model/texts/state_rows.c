@@ -31,38 +31,27 @@ static uint32_t place_of(const struct kept_rows *rows, uint32_t i) {
     return (rows->tokens - rows->count + i) % rows->rings->rows;
 }
 
-void weft_state_take_rows(void *kept, const void *state, const struct weft_state_part *part,
-                          uint32_t tokens) {
-    const struct kept_rows rows = rows_of(part, tokens);
-    const uint32_t width = part->rings.width;
-    for (uint32_t i = 0; i < part->rings.count * rows.count; i++) {
-        const uint32_t ring = i / rows.count, place = place_of(&rows, i % rows.count);
-        const uint64_t to = (uint64_t)i * width;
-        const uint64_t from = ((uint64_t)ring * part->rings.rows + place) * width;
-        if (!part->rings.halves) {
-            memcpy((float *)kept + to, (const float *)state + from, width * sizeof(float));
-        }
-        for (uint32_t c = 0; part->rings.halves && c < width; c++) {
-            ((uint16_t *)kept)[to + c] =
-                ((const uint16_t *)state)[half_at(&part->rings, ring, place, c)];
-        }
+/* Row `i` of what is kept, and the row of the state that it is. */
+static void copy_row(void *state, void *kept, const struct kept_rows *rows, uint32_t i, bool put) {
+    const struct weft_state_rings *rings = rows->rings;
+    const uint32_t ring = i / rows->count, place = place_of(rows, i % rows->count);
+    const uint32_t width = rings->width;
+    if (!rings->halves) {
+        float *in_kept = (float *)kept + (uint64_t)i * width;
+        float *in_state = (float *)state + ((uint64_t)ring * rings->rows + place) * width;
+        memcpy(put ? in_state : in_kept, put ? in_kept : in_state, width * sizeof(float));
+    }
+    for (uint32_t c = 0; rings->halves && c < width; c++) {
+        uint16_t *in_kept = (uint16_t *)kept + (uint64_t)i * width + c;
+        uint16_t *in_state = (uint16_t *)state + half_at(rings, ring, place, c);
+        *(put ? in_state : in_kept) = *(put ? in_kept : in_state);
     }
 }
 
-void weft_state_put_rows(void *state, const void *kept, const struct weft_state_part *part,
-                         uint32_t tokens) {
+void weft_state_copy_rows(void *state, void *kept, const struct weft_state_part *part,
+                          uint32_t tokens, bool put) {
     const struct kept_rows rows = rows_of(part, tokens);
-    const uint32_t width = part->rings.width;
     for (uint32_t i = 0; i < part->rings.count * rows.count; i++) {
-        const uint32_t ring = i / rows.count, place = place_of(&rows, i % rows.count);
-        const uint64_t from = (uint64_t)i * width;
-        const uint64_t to = ((uint64_t)ring * part->rings.rows + place) * width;
-        if (!part->rings.halves) {
-            memcpy((float *)state + to, (const float *)kept + from, width * sizeof(float));
-        }
-        for (uint32_t c = 0; part->rings.halves && c < width; c++) {
-            ((uint16_t *)state)[half_at(&part->rings, ring, place, c)] =
-                ((const uint16_t *)kept)[from + c];
-        }
+        copy_row(state, kept, &rows, i, put);
     }
 }

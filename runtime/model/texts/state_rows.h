@@ -5,11 +5,11 @@
 
 #include "model/texts/state_file.h"
 
-/** Copies them out of a sequence's state, after so many tokens: as [count, min(tokens, rows), width]. */
-void weft_state_take_rows(void *kept, const void *state, const struct weft_state_part *part,
-                          uint32_t tokens);
-/** Copies them back. What else the state has stays as it is. */
-void weft_state_put_rows(void *state, const void *kept, const struct weft_state_part *part,
-                         uint32_t tokens);
+/**
+ * Copies them out of a sequence's state, after so many tokens, as [count, min(tokens, rows), width]; or puts them there, where what else
+ * the state has stays as it is.
+ */
+void weft_state_copy_rows(void *state, void *kept, const struct weft_state_part *part,
+                          uint32_t tokens, bool put);
 
 #endif
