@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Trains the small models of ../models, one a run, and writes the model's folder.
 
-    train.py CACHE FOLDER --task langid|fashion|text|listops|points --model NAME [--steps N]
+    train.py CACHE FOLDER --task langid|fashion|fragments|text|listops|points --model NAME [--steps N]
 
-CACHE is what the task's module data_TASK.py reads: a folder for packages and the corpus (langid,
+CACHE is what the task's module data_TASK.py reads: a folder for packages and the corpus (fragments, langid,
 text), the folder of Fashion-MNIST's files (fashion), or anything (listops, points: generated).
 
 One processor core trains a model in a few minutes. Weights are rounded to float16 before anything
@@ -70,10 +70,22 @@ RECIPES = {
     ("listops", "fmmformer"): (
         {**SMALL, **HEADS, "half_width": 16, "kernels": ["elu1", "elu1_negated"],
          "position_embedding": "sinusoidal", "pooling": "first"}, 600),
+    ("fragments", "fnet"): ({"hidden_size": 48, "intermediate_size": 144}, 4500),
+    ("fragments", "transformer"): ({**SMALL, **HEADS, "position_embedding": "sinusoidal"}, 4500),
+    ("fragments", "fmmformer"): (
+        {**SMALL, **HEADS, "half_width": 8, "kernels": ["elu1", "elu1_negated"]}, 4500),
+    ("fragments", "flt"): ({**SMALL, **HEADS, "position_features": 8, "num_features": 32}, 4500),
+    ("fragments", "spectraformer"): (
+        {**SMALL, **HEADS, "component": "optimal", "weight_matrix": "orf", "num_features": 32,
+         "position_embedding": "sinusoidal"}, 4500),
+    ("fragments", "tnn"): (
+        {**SMALL, **GTU, "intermediate_size": 96, "rpe_size": 24, "decay": "fixed", "gamma": 0.99}, 4500),
     ("points", "flt"): (
         {**SMALL, **HEADS, "positions": "input", "position_size": 3, "position_features": 16,
          "num_features": 64}, 500),
 }
+
+RATES = {"fragments": 3e-3}  # where it is not 2e-3
 
 
 # --- models --------------------------------------------------------------------------------------
@@ -108,9 +120,9 @@ class Fnet(torch.nn.Module):
 def make_model(task, name, data):
     """(module, config); the config of fnet is its own."""
     if name == "fnet":
-        return Fnet(data.config["id2label"].values(), hidden_size=64, intermediate_size=128,
-                    **{name: data.config[name] for name in
-                       ("vocab_size", "max_position_embeddings", "tokenizer_class")}), None
+        fields = {name: data.config[name] for name in ("vocab_size", "max_position_embeddings", "tokenizer_class")}
+        sizes = {"hidden_size": 64, "intermediate_size": 128, **RECIPES[task, name][0]}
+        return Fnet(data.config["id2label"].values(), **sizes, **fields), None
     config = {"model_type": name, **data.config, **RECIPES[task, name][0]}
     return weft_models.Model(config), config
 
@@ -184,10 +196,10 @@ def learning_rate(step, steps, peak, warmup):
 
 
 def batch(data, task, rng, progress):
-    """One batch: language windows are of random lengths at first, of the full one at last."""
+    """One batch: windows of bytes are of random lengths at first, of the full one at last."""
     longest = data.config["max_position_embeddings"]
-    if task == "langid" and progress < 0.75:
-        longest = importlib.import_module("data_langid").random_length(rng)
+    if task in ("fragments", "langid") and progress < 0.75:
+        longest = importlib.import_module("data_langid").random_length(rng, most=longest)
         arrays = data.train_batch(rng, TOKENS_PER_STEP // longest, longest)
     else:
         arrays = data.train_batch(rng, max(1, TOKENS_PER_STEP // longest))
@@ -238,7 +250,7 @@ def train(model, data, task, steps, rate):
 def further_tests(model, data, args, longest):
     """Figures on more than the committed test set, and references for longer sequences."""
     found = {}
-    if args.task in ("fashion", "langid", "text"):
+    if args.task in ("fashion", "fragments", "langid", "text"):
         found["full"] = figure(measure(model, data.full_test(), args.task))
     if args.task == "langid":
         for length in (2048, 4096):
@@ -256,7 +268,7 @@ def main():
     parser.add_argument("--task", required=True, choices=sorted({t for t, _ in RECIPES}))
     parser.add_argument("--model", required=True, choices=sorted({m for _, m in RECIPES}))
     parser.add_argument("--steps", type=int)
-    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--rate", type=float)
     args = parser.parse_args()
     if (args.task, args.model) not in RECIPES:
         parser.error(f"there is no recipe for {args.model} on {args.task}")
@@ -268,7 +280,7 @@ def main():
     model, config = make_model(args.task, args.model, data)
     parameters = sum(p.numel() for p in model.parameters())
     print(f"{args.task} {args.model}: {parameters} parameters, {steps} steps", flush=True)
-    seconds = train(model, data, args.task, steps, args.rate)
+    seconds = train(model, data, args.task, steps, args.rate or RATES.get(args.task, 2e-3))
     save_model(model, config, args.folder)
     measured = measure(model, data.test(), args.task)
     np.savez_compressed(args.folder / "pytorch.npz", **measured)
